@@ -1,0 +1,30 @@
+# Compiler settings of the project's own code, as one interface target: ductile_options.
+
+option(DUCTILE_NATIVE "Tune for this machine (-march=native); OFF for programs that go to other machines" ON)
+option(DUCTILE_WERROR "Warnings are errors" ON)
+set(DUCTILE_SANITIZE "" CACHE STRING "Sanitizers to build with: empty, address,undefined or thread")
+
+add_library(ductile_options INTERFACE)
+target_compile_features(ductile_options INTERFACE cxx_std_20)
+target_compile_options(ductile_options INTERFACE
+  -Wall -Wextra -Wconversion -Wshadow $<$<BOOL:${DUCTILE_WERROR}>:-Werror>
+  -fno-math-errno       # sqrt and friends become instructions
+  -fno-trapping-math    # lets selects of two computed values vectorise
+  -ffp-contract=fast)   # multiply-adds
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(ductile_options INTERFACE -Wno-psabi)  # 32-byte vectors passed by value, all in one program
+endif()
+if(DUCTILE_NATIVE)
+  target_compile_options(ductile_options INTERFACE -march=native)
+endif()
+if(DUCTILE_SANITIZE)
+  target_compile_options(ductile_options INTERFACE -fsanitize=${DUCTILE_SANITIZE} -fno-omit-frame-pointer
+                                                   -fno-sanitize-recover=all)
+  target_link_options(ductile_options INTERFACE -fsanitize=${DUCTILE_SANITIZE})
+endif()
+
+find_program(DUCTILE_CCACHE ccache)
+mark_as_advanced(DUCTILE_CCACHE)
+if(DUCTILE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${DUCTILE_CCACHE}")
+endif()
