@@ -1,0 +1,372 @@
+#include <Eigen/Geometry>
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <numbers>
+#include <utility>
+
+#include "common/error.hpp"
+#include "common/sha256.hpp"
+#include "scene/overrides.hpp"
+#include "scene/problems.hpp"
+#include "scene/reader.hpp"
+#include "scene/scene.hpp"
+#include "scene/text.hpp"
+#include "scene/toml_text.hpp"
+
+namespace ductile::scene {
+namespace {
+
+namespace fs = std::filesystem;
+using geometry::Shape;
+
+template <class T>
+std::vector<std::string> names_of(const std::vector<T>& values) {
+  std::vector<std::string> names;
+  for (const T& value : values) names.push_back(value.name);
+  return names;
+}
+
+Smoothing read_smoothing(Reader& in, Method method) {
+  // On lattices a support just beyond the diagonal neighbours is the most accurate in a total-Lagrangian frame; moving
+  // neighbours need more of them.
+  const double support = method == Method::xpbi ? 2.0 : 1.6;
+  return {in.get<SmoothingKernel>("kernel"), in.get<double>("support", support)};
+}
+
+Solver read_solver(Reader& in) {
+  constexpr double most_steps = 1e12;  // counters and time stamps stay exact far beyond any run that ends
+  Solver solver;
+  solver.method = in.select<Method>("method", available_methods, "is not available");
+  solver.time_step = in.get<double>("time_step");
+  solver.end_time = in.get<double>("end_time");
+  if (solver.end_time < solver.time_step)
+    in.refuse("end_time", "is before the end of the first step",
+              fmt::format("at least solver.time_step = {}", solver.time_step));
+  if (solver.end_time / solver.time_step > most_steps)
+    in.refuse("end_time", "takes too many steps", fmt::format("at most {} times solver.time_step", most_steps));
+  solver.iterations = in.get<int>("iterations");
+  solver.scheme = in.select<Scheme>("scheme");
+  if (solver.scheme == Scheme::jacobi) solver.relaxation = in.get<double>("relaxation");
+  if (solver.method == Method::xpbi) {
+    solver.multiplier = in.get<Multiplier>("multiplier");
+    solver.reference = in.get<Reference>("reference");
+    solver.xsph = in.get<double>("xsph");
+  } else {
+    solver.gradient = in.get<Gradient>("gradient");
+    solver.constraint = in.get<Constraint>("constraint");
+  }
+  solver.smoothing = in.table("smoothing", [&](Reader& inner) { return read_smoothing(inner, solver.method); });
+  solver.hourglass = in.get<double>("hourglass");
+  solver.precision = in.get<Precision>("precision");
+  solver.damping = in.get<double>("damping");
+  return solver;
+}
+
+Elastic read_elastic(Reader& in) {
+  return {in.get<ElasticModel>("model"), in.get<double>("youngs_modulus"), in.get<double>("poisson_ratio"),
+          in.get<double>("inversion_below")};
+}
+
+Fiber read_fiber(Reader& in) {
+  Fiber fiber;
+  fiber.field = in.select<Fiber::Field>("field");
+  if (fiber.field == Fiber::Field::constant) fiber.direction = in.get<Vector3d>("direction");
+  fiber.stiffness = in.get<double>("stiffness");
+  return fiber;
+}
+
+/// Without a known method every model is let through.
+PlasticModel read_plastic_model(Reader& in, std::optional<Method> method) {
+  if (!method) return in.select<PlasticModel>("model");
+  return in.select<PlasticModel>("model", plastic_models(*method),
+                                 fmt::format("is not used by method {}", word(*method)));
+}
+
+Plastic read_plastic(Reader& in, std::optional<Method> method) {
+  switch (read_plastic_model(in, method)) {
+    case PlasticModel::von_mises:
+      return VonMises{in.get<double>("yield_stress"), in.get<double>("hardening")};
+    case PlasticModel::drucker_prager:
+      return DruckerPrager{in.get<double>("friction_angle"), in.get<double>("cohesion"),
+                           in.get<bool>("volume_correction")};
+    case PlasticModel::cam_clay:
+      return CamClay{in.get<double>("slope"), in.get<double>("cohesion"), in.get<double>("hardening"),
+                     in.get<double>("log_volume"), in.get<CamClay::Form>("form")};
+    case PlasticModel::herschel_bulkley:
+      return HerschelBulkley{in.get<double>("yield_stress"), in.get<double>("viscosity"), in.get<double>("power")};
+    case PlasticModel::snow:
+      return Snow{in.get<double>("critical_compression"), in.get<double>("critical_stretch"),
+                  in.get<double>("hardening")};
+    case PlasticModel::creep:
+      return Creep{in.get<double>("yield_strain"), in.get<double>("rate"), in.get<double>("max_strain"),
+                   in.get<bool>("deviatoric")};
+  }
+  return {};
+}
+
+Material read_material(Reader& in, const std::string& name, std::optional<Method> method) {
+  Material material;
+  material.name = name;
+  material.density = in.get<double>("density");
+  material.elastic = in.table("elastic", read_elastic);
+  material.fibers = in.list("fibers", read_fiber);
+  const auto plastic = in.optional_table("plastic", [&](Reader& inner) {
+    Plastic rule = read_plastic(inner, method);
+    // The additive split is one of the Green strain, whose energy is St. Venant-Kirchhoff's (P0).
+    const bool other_law = in.accepted("elastic.model") && material.elastic.model != ElasticModel::stvk;
+    if (inner.accepted("model") && std::holds_alternative<Creep>(rule) && other_law)
+      inner.refuse("model", fmt::format("does not act on elastic.model {}", word(material.elastic.model)),
+                   "elastic.model stvk with it");
+    return rule;
+  });
+  if (plastic) material.plastic = *plastic;
+  return material;
+}
+
+Eigen::Matrix3d read_rotation(Reader& in) {
+  const auto axis = in.get<Vector3d>("axis");
+  const auto degrees = in.get<double>("degrees");
+  return Eigen::AngleAxisd(degrees * std::numbers::pi / 180, axis).toRotationMatrix();
+}
+
+std::string sha256_of_file(const fs::path& file) {
+  Sha256 hash;
+  std::ifstream stream(file, std::ios::binary);
+  std::string piece(1 << 16, '\0');
+  while (stream.read(piece.data(), static_cast<std::streamsize>(piece.size())), stream.gcount() > 0)
+    hash.update(std::string_view(piece).substr(0, static_cast<std::size_t>(stream.gcount())));
+  return hash.hex();
+}
+
+geometry::Mesh read_mesh(Reader& in) {
+  const auto name = in.get<std::string>("file");
+  const auto scale = in.get<double>("scale");
+  if (!in.accepted("file") || !in.accepted("scale")) return {};
+  const fs::path file = in.context().folder / name;
+  try {
+    auto triangles = std::make_shared<const geometry::TriangleMesh>(geometry::TriangleMesh::read(file, scale));
+    in.record("file.sha256", sha256_of_file(file));
+    return {std::move(triangles)};
+  } catch (const InputError& error) {
+    in.refuse("file", "cannot be used", fmt::format("a closed surface; {}", error.what()));
+    return {};
+  }
+}
+
+geometry::ShapeKind read_shape_kind(Reader& in, ShapeType type) {
+  switch (type) {
+    case ShapeType::box:
+      return geometry::Box{in.get<Vector3d>("size")};
+    case ShapeType::sphere:
+      return geometry::Sphere{in.get<double>("radius")};
+    case ShapeType::cylinder:
+      return geometry::Cylinder{in.get<double>("radius"), in.get<double>("height")};
+    case ShapeType::capsule:
+      return geometry::Capsule{in.get<double>("radius"), in.get<double>("height")};
+    case ShapeType::torus: {
+      const geometry::Torus torus{in.get<double>("radius"), in.get<double>("tube")};
+      if (torus.tube >= torus.radius)
+        in.refuse("tube", "closes the hole of the torus", fmt::format("less than radius = {}", torus.radius));
+      return torus;
+    }
+    case ShapeType::plane:
+      return geometry::Plane{in.get<Vector3d>("normal"), in.get<Vector3d>("point")};
+    case ShapeType::mesh:
+      return read_mesh(in);
+  }
+  return {};
+}
+
+constexpr std::array all_shapes{ShapeType::box,   ShapeType::sphere, ShapeType::cylinder, ShapeType::capsule,
+                                ShapeType::torus, ShapeType::mesh,   ShapeType::plane};
+constexpr std::span solid_shapes = std::span(all_shapes).first<6>();
+
+Shape read_shape(Reader& in, std::span<const ShapeType> allowed) {
+  Shape shape;
+  const auto type = in.select<ShapeType>("type", allowed, "cannot be filled with particles");
+  shape.kind = read_shape_kind(in, type);
+  if (type == ShapeType::plane) return shape;
+  shape.position = in.get<Vector3d>("position");
+  if (const auto rotation = in.optional_table("rotation", read_rotation)) shape.rotation = *rotation;
+  return shape;
+}
+
+Shape read_region(Reader& in) { return read_shape(in, all_shapes); }
+
+/// A shape whose placement stands inside its table or beside it.
+Shape read_placed_shape(Reader& in, std::span<const ShapeType> allowed) {
+  Shape shape = in.table("shape", [&](Reader& inner) {
+    for (const std::string_view key : {"position", "rotation"})
+      if (in.has(key) && inner.has(key))
+        in.refuse(key, "is given here and inside the shape", "it in one of the two places");
+    return read_shape(inner, allowed);
+  });
+  if (const auto position = in.find<Vector3d>("position")) shape.position = *position;
+  if (const auto rotation = in.optional_table("rotation", read_rotation)) shape.rotation = *rotation;
+  return shape;
+}
+
+Body read_body(Reader& in, const std::vector<Material>& materials, std::vector<std::string>& names) {
+  Body body;
+  body.name = in.unique_name(names);
+  body.material = in.reference("material", names_of(materials)).value_or(0);
+  body.spacing = in.get<double>("spacing");
+  body.shape = read_placed_shape(in, solid_shapes);
+  body.velocity = in.get<Vector3d>("velocity");
+  body.angular_velocity = in.get<Vector3d>("angular_velocity");
+  body.jitter = in.get<double>("jitter");
+  return body;
+}
+
+Motion read_motion(Reader& in) {
+  return {in.get<Vector3d>("velocity"), in.get<Vector3d>("angular_velocity"), in.get<Vector3d>("about")};
+}
+
+/// Stands for a name that was refused.
+constexpr auto nothing = std::numeric_limits<std::size_t>::max();
+
+Fixture read_fixture(Reader& in, const std::vector<Body>& bodies, std::vector<std::string>& names) {
+  Fixture fixture;
+  fixture.name = in.unique_name(names);
+  fixture.body = in.reference("body", names_of(bodies)).value_or(nothing);
+  fixture.region = in.table("region", read_region);
+  fixture.motion = in.table("motion", read_motion);
+  fixture.release_at = in.find<double>("release_at");
+  return fixture;
+}
+
+Collider read_collider(Reader& in, std::vector<std::string>& names) {
+  Collider collider;
+  collider.name = in.unique_name(names, fmt::format("collider{}", names.size() + 1));
+  collider.shape = read_placed_shape(in, all_shapes);
+  for (const std::string_view key : {"position", "rotation"})
+    if (in.has(key) && std::holds_alternative<geometry::Plane>(collider.shape.kind))
+      in.refuse(key, "is not used by a plane", "normal and point inside the shape");
+  collider.motion = in.table("motion", read_motion);
+  collider.friction = in.get<double>("friction");
+  collider.inside = in.get<bool>("inside");
+  return collider;
+}
+
+Contact read_contact(Reader& in) { return {true, in.get<double>("friction"), in.get<bool>("self")}; }
+
+Probe read_probe(Reader& in, const Scene& scene, std::vector<std::string>& names) {
+  Probe probe;
+  probe.name = in.unique_name(names);
+  probe.quantity = in.select<Probe::Quantity>("quantity");
+  const auto body = in.reference("body", names_of(scene.bodies));
+  if (probe.quantity == Probe::Quantity::mean_position) {
+    probe.body = body.value_or(0);
+    probe.region = in.optional_table("region", read_region);
+    return probe;
+  }
+  const auto fixture = in.reference("fixture", names_of(scene.fixtures));
+  if (!fixture) return probe;
+  probe.fixture = *fixture;
+  probe.body = scene.fixtures[*fixture].body;
+  if (body && probe.body != nothing && *body != probe.body)
+    in.refuse("body", fmt::format("is not the body of fixture {}", in_quotes(scene.fixtures[*fixture].name)),
+              in_quotes(scene.bodies[probe.body].name) + ", or no body");
+  return probe;
+}
+
+Output read_output(Reader& in) {
+  Output output;
+  output.interval = in.get<double>("interval");
+  output.fields = in.get<std::vector<Field>>("fields");
+  output.checkpoint_interval = in.get<double>("checkpoint_interval", 10 * output.interval);
+  return output;
+}
+
+Scene read_top_level(Reader& in, const fs::path& file) {
+  Scene scene;
+  scene.file = file;
+  scene.title = in.find<std::string>("title").value_or(file.stem().string());
+  scene.solver = in.table("solver", read_solver);
+  scene.gravity = in.table("world", [](Reader& inner) { return inner.get<Vector3d>("gravity"); });
+  const auto method = in.accepted("solver.method") ? std::optional(scene.solver.method) : std::nullopt;
+  scene.materials =
+      in.named("materials", [&](Reader& inner, const std::string& name) { return read_material(inner, name, method); });
+  std::vector<std::string> bodies, fixtures, colliders, probes;
+  scene.bodies = in.list("bodies", [&](Reader& inner) { return read_body(inner, scene.materials, bodies); });
+  scene.fixtures = in.list("fixtures", [&](Reader& inner) { return read_fixture(inner, scene.bodies, fixtures); });
+  scene.colliders = in.list("colliders", [&](Reader& inner) { return read_collider(inner, colliders); });
+  scene.contact = in.optional_table("contact", read_contact).value_or(Contact{});
+  scene.probes = in.list("probes", [&](Reader& inner) { return read_probe(inner, scene, probes); });
+  scene.output = in.table("output", read_output);
+  in.refuse_unread();
+  return scene;
+}
+
+std::string digest_of(std::map<std::string, std::string> effective) {
+  effective.erase("solver.end_time");  // a longer run continues a shorter one
+  std::string text;
+  for (const auto& [key, value] : effective) text += fmt::format("{} = {}\n", key, value);
+  return sha256(text);
+}
+
+/// The whole file, if it can be a scene.
+std::string read_bytes(const fs::path& file) {
+  constexpr std::uintmax_t most = 16 << 20;  // bytes; larger than any scene, small enough to hold twice
+  const std::string name = file.string();
+  std::error_code error;
+  const auto status = fs::status(file, error);
+  if (error || !fs::exists(status))
+    throw InputError(fmt::format("{}: cannot be read: {}; check the path of the scene file", name,
+                                 error ? error.message() : std::strerror(ENOENT)));
+  if (fs::is_directory(status))
+    throw InputError(fmt::format("{}: is a directory; give the scene file (TOML) in it", name));
+  if (!fs::is_regular_file(status))
+    throw InputError(fmt::format("{}: is not a regular file; save the scene to a file first", name));
+  if (const auto size = fs::file_size(file, error); !error && size > most)
+    throw InputError(fmt::format("{}: has {} bytes, a scene at most {}; is it a scene file (TOML)?", name, size, most));
+  errno = 0;
+  std::ifstream stream(file, std::ios::binary);
+  std::string bytes;
+  if (stream) bytes.assign(std::istreambuf_iterator<char>(stream), {});
+  if (!stream || stream.bad())
+    throw InputError(fmt::format("{}: cannot be read: {}; check its permissions", name, std::strerror(errno)));
+  if (bytes.empty()) throw InputError(fmt::format("{}: is empty; expected a scene (TOML)", name));
+  return bytes;
+}
+
+/// The parser's sentences start with a capital, often with "Error while parsing".
+std::string syntax_message(const toml::parse_error& error) {
+  std::string text(error.description());
+  if (text.starts_with("Error ")) text.erase(0, 6);
+  if (!text.empty() && text[0] >= 'A' && text[0] <= 'Z') text[0] = static_cast<char>(text[0] - 'A' + 'a');
+  return "this is not TOML: " + text;
+}
+
+}  // namespace
+
+Scene read_scene(const fs::path& file, const std::vector<std::string>& overrides) {
+  const std::string bytes = read_bytes(file);
+  ReadContext context{Problems(file.string()), file.parent_path(), {}};
+  toml::table values;
+  try {
+    values = parse_toml(bytes, file.string());
+  } catch (const toml::parse_error& error) {
+    context.problems.add(error.source(), syntax_message(error),
+                         "expected lines of key = value, [table] and [[list of tables]]");
+  }
+  context.problems.throw_if_any();
+
+  apply_overrides(values, overrides, context.problems);
+  Reader top(context, table(""), "", values, values.source());
+  Scene scene = read_top_level(top, file);
+  context.problems.throw_if_any();
+  scene.sha256 = sha256(bytes);
+  scene.digest = digest_of(std::move(context.effective));
+  return scene;
+}
+
+}  // namespace ductile::scene

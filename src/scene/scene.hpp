@@ -1,0 +1,175 @@
+#pragma once
+
+#include <Eigen/Core>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "geometry/shape.hpp"
+
+/// A checked scene: plain values, every default filled in, every name resolved to an index. SI units.
+namespace ductile::scene {
+
+using Eigen::Vector3d;
+
+enum class Method { total_lagrangian, xpbi };
+enum class Scheme { gauss_seidel, jacobi };
+enum class Multiplier { scalar, pair, tensor };
+enum class Reference { memory, current };
+enum class Gradient { least_squares, corrected, raw, mlsrk_constant, mlsrk_linear };
+enum class Constraint { sqrt_energy, energy };
+enum class SmoothingKernel { wendland, poly6, spiky, cubic, cosine };
+enum class Precision { single_precision, double_precision };
+
+struct Smoothing {
+  SmoothingKernel kernel = SmoothingKernel::wendland;
+  double support = 1.6;  ///< radius in particle spacings
+};
+
+struct Solver {
+  Method method = Method::total_lagrangian;
+  double time_step = 0;
+  double end_time = 0;
+  int iterations = 20;
+  Scheme scheme = Scheme::gauss_seidel;
+  double relaxation = 0.5;                          ///< jacobi only
+  Multiplier multiplier = Multiplier::scalar;       ///< xpbi
+  Reference reference = Reference::memory;          ///< xpbi
+  Gradient gradient = Gradient::least_squares;      ///< total-lagrangian
+  Constraint constraint = Constraint::sqrt_energy;  ///< total-lagrangian
+  Smoothing smoothing;
+  double hourglass = 0.1;
+  Precision precision = Precision::single_precision;
+  double xsph = 0.01;    ///< xpbi
+  double damping = 0.0;  ///< 1/s
+};
+
+enum class ElasticModel { linear, corotated, fixed_corotated, stvk, neo_hookean, hencky };
+
+struct Elastic {
+  ElasticModel model = ElasticModel::neo_hookean;
+  double youngs_modulus = 0;
+  double poisson_ratio = 0;
+  double inversion_below = 0.57735026918962576;  ///< stretch; 0 switches the extension off
+};
+
+/// Direction field of a fibre family: constant, or around/away from/along the body's own z axis.
+struct Fiber {
+  enum class Field { constant, axis, radial, circumferential } field = Field::constant;
+  Vector3d direction{1, 0, 0};  ///< unit; for `constant`
+  double stiffness = 0;         ///< Pa
+};
+
+struct VonMises {
+  double yield_stress = 0, hardening = 0;
+};
+struct DruckerPrager {
+  double friction_angle = 30, cohesion = 0;  ///< degrees; log-strain shift
+  bool volume_correction = true;
+};
+struct CamClay {
+  double slope = 0, cohesion = 0, hardening = 0, log_volume = -0.01;
+  enum class Form { hencky, neo_hookean } form = Form::hencky;
+};
+struct HerschelBulkley {
+  double yield_stress = 0, viscosity = 0, power = 1;
+};
+struct Snow {
+  double critical_compression = 0.025, critical_stretch = 0.0075, hardening = 10;
+};
+struct Creep {
+  double yield_strain = 0, rate = 0, max_strain = 0;
+  bool deviatoric = false;
+};
+using Plastic = std::variant<std::monostate, VonMises, DruckerPrager, CamClay, HerschelBulkley, Snow, Creep>;
+
+struct Material {
+  std::string name;
+  double density = 0;
+  Elastic elastic;
+  std::vector<Fiber> fibers;
+  Plastic plastic;
+};
+
+struct Body {
+  std::string name;
+  std::size_t material = 0;  ///< index into Scene::materials
+  double spacing = 0;
+  geometry::Shape shape;
+  Vector3d velocity = Vector3d::Zero();
+  Vector3d angular_velocity = Vector3d::Zero();  ///< rad/s about shape.position
+  double jitter = 0;                             ///< fraction of the spacing
+};
+
+/// Rigid motion in world coordinates: velocity + angular_velocity x (x - about(t)), `about` carried along by
+/// `velocity`.
+struct Motion {
+  Vector3d velocity = Vector3d::Zero();
+  Vector3d angular_velocity = Vector3d::Zero();
+  Vector3d about = Vector3d::Zero();
+};
+
+struct Fixture {
+  std::string name;
+  std::size_t body = 0;
+  geometry::Shape region;  ///< rest positions in world coordinates
+  Motion motion;
+  std::optional<double> release_at;  ///< s
+};
+
+struct Collider {
+  std::string name;
+  geometry::Shape shape;
+  Motion motion;
+  double friction = 0;
+  bool inside = false;  ///< keep particles inside the shape (a container)
+};
+
+struct Contact {
+  bool enabled = false;  ///< true when the scene has a [contact] table
+  double friction = 0;
+  bool self = false;
+};
+
+struct Probe {
+  enum class Quantity { mean_position, reaction };
+  std::string name;
+  Quantity quantity = Quantity::mean_position;
+  std::size_t body = 0;                   ///< mean_position
+  std::optional<geometry::Shape> region;  ///< mean_position; none: the whole body
+  std::size_t fixture = 0;                ///< reaction
+};
+
+enum class Field { velocity, deformation_gradient, cauchy_stress, von_mises_stress, volume_ratio };
+
+struct Output {
+  double interval = 0.02;
+  std::vector<Field> fields{Field::velocity, Field::deformation_gradient, Field::cauchy_stress, Field::von_mises_stress,
+                            Field::volume_ratio};
+  double checkpoint_interval = 0.2;  ///< default: ten times `interval`
+};
+
+struct Scene {
+  std::filesystem::path file;
+  std::string title;
+  std::string sha256;  ///< of the file's bytes
+  std::string digest;  ///< SHA-256 of everything that decides the result (overrides included), end_time left out
+  Solver solver;
+  Vector3d gravity{0, 0, -9.81};
+  std::vector<Material> materials;
+  std::vector<Body> bodies;
+  std::vector<Fixture> fixtures;
+  std::vector<Collider> colliders;
+  Contact contact;
+  std::vector<Probe> probes;
+  Output output;
+};
+
+/// Reads, overrides (`--set key=value`, value in TOML syntax or a bare word) and checks a scene. Throws InputError
+/// whose text holds every problem of the file, one `file:line:column: ...` each.
+[[nodiscard]] Scene read_scene(const std::filesystem::path& file, const std::vector<std::string>& overrides);
+
+}  // namespace ductile::scene
