@@ -1,0 +1,35 @@
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace ductile::io {
+
+/// Writes a file whole or not at all: beside its name, flushed to disk, then renamed. Throws SimulationError with path,
+/// the system's reason and what to do (disk full, read-only, ...).
+void write_whole(const std::filesystem::path& file, std::string_view bytes);
+/// The same for a file made of pieces, which need not be copied together first.
+void write_whole(const std::filesystem::path& file, std::span<const std::string_view> pieces);
+/// The whole file; throws InputError when it can't be read.
+[[nodiscard]] std::string read_whole(const std::filesystem::path& file);
+
+/// Removes what killed runs left beside the files of `folder` (not below it). Hold the FolderLock: a live run's
+/// unfinished file looks the same.
+void remove_stale_temporaries(const std::filesystem::path& folder);
+
+/// Keeps a second run out of a result folder while it lives; leaves no file and ends with the process, however it ends.
+/// Throws InputError when another run holds the folder. File systems without locks are let through.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::filesystem::path& folder);
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int descriptor_;
+};
+
+}  // namespace ductile::io

@@ -1,0 +1,485 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <vtkCellArray.h>
+#include <vtkDataArray.h>
+#include <vtkFieldData.h>
+#include <vtkNew.h>
+#include <vtkPointData.h>
+#include <vtkPolyData.h>
+#include <vtkXMLPolyDataReader.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <random>
+#include <string>
+
+#include "common/checksum.hpp"
+#include "common/error.hpp"
+#include "io/checkpoint.hpp"
+#include "io/csv.hpp"
+#include "io/files.hpp"
+#include "io/vtk.hpp"
+
+namespace ductile::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder of its own for every test, removed at its end.
+class IoTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "ductile-io-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::vector<std::string> files() const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder_)) names.push_back(entry.path().filename().string());
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  fs::path folder_;
+};
+
+using Files = IoTest;
+using Vtk = IoTest;
+using CheckpointFile = IoTest;
+using Csv = IoTest;
+
+template <class Error, class Call>
+std::string error_text(Call call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST_F(Files, AWrittenFileReadsBackAndReplacesTheOldOne) {
+  const std::string text("a\0b\n\xff", 5);
+  write_whole(folder_ / "out.bin", "an older and longer content");
+  write_whole(folder_ / "out.bin", text);
+  EXPECT_EQ(read_whole(folder_ / "out.bin"), text);
+  write_whole(folder_ / "empty", "");
+  EXPECT_EQ(read_whole(folder_ / "empty"), "");
+  EXPECT_EQ(files(), (std::vector<std::string>{"empty", "out.bin"}));
+}
+
+TEST_F(Files, PiecesAreJoined) {
+  const std::vector<std::string_view> pieces{"one", "", "two", "three"};
+  write_whole(folder_ / "out", pieces);
+  EXPECT_EQ(read_whole(folder_ / "out"), "onetwothree");
+}
+
+/// A full disk: the unfinished file, whose name is known, is led to /dev/full, where every write ends with ENOSPC.
+TEST_F(Files, AFullDiskLeavesTheOldFileAndSaysWhatToDo) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
+  const fs::path target = folder_ / "history.csv";
+  write_whole(target, "old");
+  fs::create_symlink("/dev/full", folder_ / fmt::format(".history.csv.tmp-{}", ::getpid()));
+  const auto text = error_text<SimulationError>([&] { write_whole(target, std::string(2'500'000, 'x')); });
+  for (const char* part : {target.c_str(), "No space left on device", "2.5 MB", "--resume"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << " is missing in: " << text;
+  ASSERT_FALSE(fs::is_symlink(target));  // or the next line would read /dev/full, which never ends
+  EXPECT_EQ(read_whole(target), "old");
+  EXPECT_EQ(files(), std::vector<std::string>{"history.csv"});
+}
+
+/// The disk fails after a part of the file is on it.
+TEST_F(Files, AWriteThatStopsHalfWayLeavesNothing) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = ::signal(SIGXFSZ, SIG_IGN);
+  rlimit tight = before;
+  tight.rlim_cur = 100'000;
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &tight), 0);
+  const auto text =
+      error_text<SimulationError>([&] { write_whole(folder_ / "particles.vtp", std::string(300'000, 'x')); });
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  ::signal(SIGXFSZ, handler);
+  EXPECT_NE(text.find("File too large"), std::string::npos) << text;
+  EXPECT_NE(text.find("ulimit -f"), std::string::npos) << text;
+  EXPECT_TRUE(files().empty());
+}
+
+TEST_F(Files, AMissingFolderIsNamed) {
+  write_whole(folder_ / "file", "x");
+  for (const fs::path& target : {folder_ / "gone" / "out", folder_ / "file" / "out"}) {
+    const auto text = error_text<SimulationError>([&] { write_whole(target, "x"); });
+    EXPECT_NE(text.find(target.string()), std::string::npos) << text;
+    EXPECT_NE(text.find("folder is missing"), std::string::npos) << text;
+  }
+}
+
+TEST_F(Files, UnreadableInputIsNamed) {
+  const auto missing = error_text<InputError>([&] { (void)read_whole(folder_ / "no.toml"); });
+  EXPECT_NE(missing.find("no.toml: No such file"), std::string::npos) << missing;
+  const auto is_folder = error_text<InputError>([&] { (void)read_whole(folder_); });
+  EXPECT_NE(is_folder.find("Is a directory"), std::string::npos) << is_folder;
+}
+
+TEST_F(Files, OnlyLeftoversOfKilledRunsAreRemoved) {
+  const std::vector<std::string> ours{".hidden", "a.tmp-12", ".b.tmp-", ".c.tmp-1x", "run.json", ".tmp-9"};
+  for (const auto& name : ours) write_whole(folder_ / name, "keep");
+  for (const char* name : {".run.json.tmp-1", ".a.b.tmp-99999"}) write_whole(folder_ / name, "drop");
+  fs::create_directory(folder_ / ".folder.tmp-3");
+  remove_stale_temporaries(folder_);
+  auto expected = ours;
+  expected.push_back(".folder.tmp-3");
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(files(), expected);
+  EXPECT_NO_THROW(remove_stale_temporaries(folder_ / "gone"));
+}
+
+TEST_F(Files, ASecondRunIsKeptOutOfTheFolder) {
+  {
+    const FolderLock first(folder_);
+    const auto text = error_text<InputError>([&] { const FolderLock second(folder_); });
+    EXPECT_NE(text.find("another run"), std::string::npos) << text;
+  }
+  EXPECT_NO_THROW(const FolderLock after(folder_));
+  EXPECT_TRUE(files().empty());
+}
+
+struct Frame {
+  PointData positions;
+  std::vector<PointData> data;
+};
+
+Frame some_particles(int count) {
+  Frame frame{{"positions", 3, std::vector<float>{}}, {}};
+  std::vector<double> tensor;
+  std::vector<float> velocity;
+  std::vector<std::int64_t> id;
+  std::vector<std::int32_t> body;
+  for (int i = 0; i < count; ++i) {
+    for (int k = 0; k < 3; ++k) {
+      std::get<std::vector<float>>(frame.positions.values).push_back(0.1F * static_cast<float>(i + k));
+      velocity.push_back(-1.5F * static_cast<float>(i * k));
+    }
+    for (int k = 0; k < 9; ++k) tensor.push_back(1.0 / (i + 1) + k);
+    id.push_back((std::int64_t{1} << 40) + i);
+    body.push_back(i % 3);
+  }
+  frame.data = {{"velocity", 3, velocity}, {"cauchy_stress", 9, tensor}, {"id", 1, id}, {"body", 1, body}};
+  return frame;
+}
+
+void expect_equal(vtkDataArray* array, const PointData& expected) {
+  ASSERT_NE(array, nullptr) << expected.name;
+  EXPECT_EQ(array->GetNumberOfComponents(), expected.components);
+  std::visit(
+      [&]<class Number>(const std::vector<Number>& values) {
+        EXPECT_EQ(array->GetDataTypeSize(), static_cast<int>(sizeof(Number))) << expected.name;
+        ASSERT_EQ(static_cast<std::size_t>(array->GetNumberOfValues()), values.size()) << expected.name;
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          const auto tuple = static_cast<vtkIdType>(i) / expected.components;
+          const auto component = static_cast<int>(static_cast<vtkIdType>(i) % expected.components);
+          // Integers here stay below 2^53, so a double holds them exactly.
+          ASSERT_EQ(array->GetComponent(tuple, component), static_cast<double>(values[i])) << expected.name << " " << i;
+        }
+      },
+      expected.values);
+}
+
+TEST_F(Vtk, VtksReaderGivesBackEveryValue) {
+  for (const int count : {0, 1, 257}) {
+    const auto frame = some_particles(count);
+    write_particles(folder_ / "p.vtp", frame.positions, frame.data, 0.125);
+    const vtkNew<vtkXMLPolyDataReader> reader;
+    reader->SetFileName((folder_ / "p.vtp").c_str());
+    reader->Update();
+    vtkPolyData* particles = reader->GetOutput();
+    ASSERT_EQ(particles->GetNumberOfPoints(), count);
+    EXPECT_EQ(particles->GetNumberOfVerts(), count);
+    EXPECT_EQ(particles->GetNumberOfCells(), count);
+    for (vtkIdType i = 0; i < count; ++i) {
+      vtkIdType points = 0;
+      const vtkIdType* point = nullptr;
+      particles->GetVerts()->GetCellAtId(i, points, point);
+      ASSERT_EQ(points, 1);
+      ASSERT_EQ(point[0], i);
+    }
+    ASSERT_EQ(particles->GetPointData()->GetNumberOfArrays(), 4);
+    for (const auto& expected : frame.data)
+      expect_equal(particles->GetPointData()->GetArray(expected.name.c_str()), expected);
+    if (count > 0) expect_equal(particles->GetPoints()->GetData(), frame.positions);
+    vtkDataArray* time = particles->GetFieldData()->GetArray("TimeValue");
+    ASSERT_NE(time, nullptr);
+    EXPECT_EQ(time->GetComponent(0, 0), 0.125);
+  }
+}
+
+TEST_F(Vtk, TheFormatIsRawAppendedAndPlain) {
+  const auto frame = some_particles(5);
+  write_particles(folder_ / "p.vtp", frame.positions, frame.data, 0);
+  const auto text = read_whole(folder_ / "p.vtp");
+  for (const char* part : {"byte_order=\"LittleEndian\"", "header_type=\"UInt64\"", "<AppendedData encoding=\"raw\">"})
+    EXPECT_NE(text.find(part), std::string::npos) << part;
+  for (const char* part : {"compressor", "Tensors=", "Scalars=", "Vectors="})
+    EXPECT_EQ(text.find(part), std::string::npos) << part;
+}
+
+TEST_F(Vtk, TheSameParticlesGiveTheSameBytes) {
+  const auto frame = some_particles(1000);
+  write_particles(folder_ / "a.vtp", frame.positions, frame.data, 0.3);
+  const auto copy = frame;
+  write_particles(folder_ / "b.vtp", copy.positions, copy.data, 0.3);
+  EXPECT_EQ(read_whole(folder_ / "a.vtp"), read_whole(folder_ / "b.vtp"));
+  write_particles(folder_ / "b.vtp", copy.positions, copy.data, 0.4);
+  EXPECT_NE(read_whole(folder_ / "a.vtp"), read_whole(folder_ / "b.vtp"));
+}
+
+TEST_F(Vtk, ADivergedStateCanStillBeWrittenAndRead) {
+  auto frame = some_particles(3);
+  std::get<std::vector<float>>(frame.data[0].values)[4] = std::numeric_limits<float>::quiet_NaN();
+  std::get<std::vector<double>>(frame.data[1].values)[5] = std::numeric_limits<double>::infinity();
+  write_particles(folder_ / "p.vtp", frame.positions, frame.data, 0);
+  const vtkNew<vtkXMLPolyDataReader> reader;
+  reader->SetFileName((folder_ / "p.vtp").c_str());
+  reader->Update();
+  vtkPointData* data = reader->GetOutput()->GetPointData();
+  EXPECT_TRUE(std::isnan(data->GetArray("velocity")->GetComponent(1, 1)));
+  EXPECT_TRUE(std::isinf(data->GetArray("cauchy_stress")->GetComponent(0, 5)));
+}
+
+TEST_F(Vtk, ValuesThatDoNotFitTheParticlesAreRefused) {
+  auto frame = some_particles(3);
+  std::get<std::vector<float>>(frame.data[0].values).pop_back();
+  EXPECT_THROW(write_particles(folder_ / "p.vtp", frame.positions, frame.data, 0), std::invalid_argument);
+  EXPECT_TRUE(files().empty());
+}
+
+TEST_F(Vtk, TheCollectionListsTimesAndFiles) {
+  const std::vector<std::pair<double, std::string>> frames{{0, "particles/a.vtp"}, {0.1, "x&\"<.vtp"}};
+  write_collection(folder_ / "p.pvd", frames);
+  EXPECT_EQ(read_whole(folder_ / "p.pvd"),
+            "<?xml version=\"1.0\"?>\n"
+            "<VTKFile type=\"Collection\" version=\"1.0\" byte_order=\"LittleEndian\">\n"
+            "  <Collection>\n"
+            "    <DataSet timestep=\"0\" part=\"0\" file=\"particles/a.vtp\"/>\n"
+            "    <DataSet timestep=\"0.1\" part=\"0\" file=\"x&amp;&quot;&lt;.vtp\"/>\n"
+            "  </Collection>\n"
+            "</VTKFile>\n");
+}
+
+std::uint64_t crc64(std::string_view text) {
+  Crc64 crc;
+  crc.update(std::as_bytes(std::span(text.data(), text.size())));
+  return crc.value();
+}
+
+TEST(Checksum, HasThePublishedValues) {
+  // Check value of CRC-64/XZ in the catalogue of parametrised CRC algorithms.
+  EXPECT_EQ(crc64("123456789"), 0x995DC9BBDF1939FA);
+  EXPECT_EQ(crc64(""), 0U);
+}
+
+TEST(Checksum, DoesNotDependOnThePieces) {
+  std::string text(100, '\0');
+  for (std::size_t i = 0; i < text.size(); ++i) text[i] = static_cast<char>(i * 37);
+  for (std::size_t cut = 0; cut <= text.size(); ++cut) {
+    Crc64 crc;
+    crc.update(std::as_bytes(std::span(text.data(), cut)));
+    crc.update(std::as_bytes(std::span(text.data() + cut, text.size() - cut)));
+    ASSERT_EQ(crc.value(), crc64(text)) << cut;
+  }
+}
+
+std::vector<std::byte> some_bytes(std::size_t count) {
+  std::vector<std::byte> bytes(count);
+  for (std::size_t i = 0; i < count; ++i) bytes[i] = static_cast<std::byte>(i * 131 + 7);
+  return bytes;
+}
+
+Checkpoint some_checkpoint() {
+  return {"5e1f", "host", {{"position", some_bytes(240)}, {"", {}}, {"step", some_bytes(8)}}};
+}
+
+TEST_F(CheckpointFile, GivesBackWhatWasWritten) {
+  for (const auto& written : {some_checkpoint(), Checkpoint{}}) {
+    write_checkpoint(folder_ / "c.bin", written);
+    const auto read = read_checkpoint(folder_ / "c.bin");
+    EXPECT_EQ(read.scene_digest, written.scene_digest);
+    EXPECT_EQ(read.backend, written.backend);
+    ASSERT_EQ(read.blocks.size(), written.blocks.size());
+    for (std::size_t i = 0; i < read.blocks.size(); ++i) {
+      EXPECT_EQ(read.blocks[i].name, written.blocks[i].name);
+      EXPECT_EQ(read.blocks[i].bytes, written.blocks[i].bytes);
+    }
+  }
+}
+
+/// Without the flush to disk of write_whole, which a thousand damaged copies need not wait for. The old file goes first
+/// because ext4 flushes a file that is truncated and written again.
+void put(const fs::path& file, std::string_view bytes) {
+  fs::remove(file);
+  std::ofstream(file, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+std::string refusal(const fs::path& file) {
+  return error_text<InputError>([&] { (void)read_checkpoint(file); });
+}
+
+TEST_F(CheckpointFile, EveryTruncationIsRefused) {
+  write_checkpoint(folder_ / "c.bin", some_checkpoint());
+  const auto whole = read_whole(folder_ / "c.bin");
+  for (std::size_t length = 0; length < whole.size(); ++length) {
+    put(folder_ / "cut.bin", whole.substr(0, length));
+    ASSERT_NE(refusal(folder_ / "cut.bin").find("cut short"), std::string::npos) << length;
+  }
+  put(folder_ / "cut.bin", whole + "x");
+  EXPECT_NE(refusal(folder_ / "cut.bin").find("damaged"), std::string::npos);
+}
+
+/// The file is short enough to turn every bit of it.
+TEST_F(CheckpointFile, EveryTurnedBitIsRefused) {
+  write_checkpoint(folder_ / "c.bin", some_checkpoint());
+  const auto whole = read_whole(folder_ / "c.bin");
+  for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+    auto damaged = whole;
+    damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
+    put(folder_ / "d.bin", damaged);
+    ASSERT_NE(refusal(folder_ / "d.bin"), "") << "bit " << bit;
+  }
+}
+
+/// Overwrites a number and makes the checksum fit again: now the parser itself has to hold.
+template <class Number>
+std::string forged(std::string file, std::size_t at, Number number) {
+  std::memcpy(file.data() + at, &number, sizeof number);
+  const std::uint64_t crc = crc64(std::string_view(file).substr(0, file.size() - 8));
+  std::memcpy(file.data() + file.size() - 8, &crc, 8);
+  return file;
+}
+
+TEST_F(CheckpointFile, AForgedLengthIsRefusedBeforeItIsAllocated) {
+  write_checkpoint(folder_ / "c.bin", some_checkpoint());
+  const auto whole = read_whole(folder_ / "c.bin");
+  constexpr std::uint32_t all32 = ~std::uint32_t{0};
+  // Places: 12 number of blocks, 24 length of the digest, 40 length of the first name, 52 and 64 sizes of two blocks.
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {forged(whole, 12, all32), "more blocks than the file can hold"},
+      {forged(whole, 24, all32), "a name is longer than the file"},
+      {forged(whole, 40, all32), "a name is longer than the file"},
+      {forged(whole, 52, ~std::uint64_t{0}), "a block is longer than the file"},
+      {forged(forged(whole, 52, std::uint64_t{240}), 64, ~std::uint64_t{239}), "a block is longer than the file"},
+      {forged(whole, 64, std::uint64_t{200}), "a block is longer than the file"},
+      {forged(whole, 52, std::uint64_t{239}), "do not fill the file"},
+      {forged(whole, 64, std::uint64_t{1}), "do not fill the file"}};
+  for (const auto& [bytes, why] : cases) {
+    put(folder_ / "d.bin", bytes);
+    const auto text = refusal(folder_ / "d.bin");
+    EXPECT_NE(text.find(why), std::string::npos) << "expected: " << why << ", got: " << text;
+  }
+}
+
+TEST_F(CheckpointFile, RandomDamageOfTheTableNeverCrashes) {
+  write_checkpoint(folder_ / "c.bin", some_checkpoint());
+  const auto whole = read_whole(folder_ / "c.bin");
+  std::mt19937 random(1);
+  const std::size_t table_end = whole.size() - 8 - 248;
+  for (int trial = 0; trial < 1000; ++trial) {
+    const std::size_t at = 12 + random() % (table_end - 12);
+    put(folder_ / "d.bin", forged(whole, at, static_cast<std::uint8_t>(random())));
+    // A changed letter of a name is a valid file and comes back with all its bytes.
+    try {
+      std::size_t total = 0;
+      for (const auto& block : read_checkpoint(folder_ / "d.bin").blocks) total += block.bytes.size();
+      ASSERT_EQ(total, 248U);
+    } catch (const InputError&) {
+    }
+  }
+}
+
+TEST_F(CheckpointFile, ForeignAndOtherVersionsAreNamed) {
+  write_whole(folder_ / "c.bin", "<?xml version=\"1.0\"?>, surely not a checkpoint");
+  EXPECT_NE(refusal(folder_ / "c.bin").find("not a checkpoint"), std::string::npos);
+  EXPECT_NE(refusal(folder_ / "none.bin").find("No such file"), std::string::npos);
+  EXPECT_NE(refusal(folder_), "");
+  write_checkpoint(folder_ / "c.bin", some_checkpoint());
+  auto bytes = read_whole(folder_ / "c.bin");
+  for (const auto& [version, word] : {std::pair(0, "older"), std::pair(2, "newer")}) {
+    bytes[8] = static_cast<char>(version);
+    write_whole(folder_ / "d.bin", bytes);
+    const auto text = refusal(folder_ / "d.bin");
+    EXPECT_NE(text.find(fmt::format("version is {}, {}", version, word)), std::string::npos) << text;
+  }
+}
+
+TEST_F(Csv, NumbersReadBackToTheSameDouble) {
+  const std::vector<double> values{0,   -0.0, 1, 0.1, 1.0 / 3, 1e-300, 5e-324, 1.7976931348623157e308, -123456789.125,
+                                   1e22};
+  CsvTable table({"n", "value"});
+  for (std::size_t i = 0; i < values.size(); ++i) table.add({static_cast<double>(i), values[i]});
+  write_whole(folder_ / "t.csv", table.text());
+  const auto read = CsvTable::read(folder_ / "t.csv");
+  EXPECT_EQ(read.text(), table.text());
+  EXPECT_EQ(read.rows(), values.size());
+  const auto column = read.column("value");
+  ASSERT_EQ(column.size(), values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    EXPECT_EQ(column[i], values[i]);
+    EXPECT_EQ(std::signbit(column[i]), std::signbit(values[i]));
+  }
+}
+
+TEST_F(Csv, TheTextIsShortAndPlain) {
+  CsvTable table({"step", "time", "tip.x"});
+  table.add({1, 0.1, 100000});
+  table.add({2, 0.2, std::nan("")});
+  EXPECT_EQ(table.text(), "step,time,tip.x\n1,0.1,100000\n2,0.2,nan\n");
+  EXPECT_THROW(table.add({1, 2}), std::invalid_argument);
+}
+
+TEST_F(Csv, ATableCutAndContinuedIsTheTableOfOneRun) {
+  CsvTable straight({"step", "x"});
+  for (int i = 0; i < 100; ++i) straight.add({static_cast<double>(i), std::sin(i)});
+  for (const std::size_t kept : {std::size_t{0}, std::size_t{1}, std::size_t{57}, std::size_t{100}}) {
+    write_whole(folder_ / "t.csv", straight.text());
+    auto resumed = CsvTable::read(folder_ / "t.csv");
+    resumed.truncate(kept);
+    ASSERT_EQ(resumed.rows(), kept);
+    for (std::size_t i = kept; i < 100; ++i) resumed.add({static_cast<double>(i), std::sin(i)});
+    EXPECT_EQ(resumed.text(), straight.text()) << kept;
+  }
+}
+
+TEST_F(Csv, AwkwardColumnNamesSurvive) {
+  const std::vector<std::string> names{"a,b", "say \"x\"", "two\nlines", "plain", ""};
+  CsvTable table(names);
+  table.add({1, 2, 3, 4, 5});
+  write_whole(folder_ / "t.csv", table.text());
+  const auto read = CsvTable::read(folder_ / "t.csv");
+  EXPECT_EQ(read.columns(), names);
+  EXPECT_EQ(read.column("two\nlines"), std::vector<double>{3});
+  const auto text = error_text<InputError>([&] { (void)read.column("none"); });
+  EXPECT_NE(text.find("plain"), std::string::npos) << text;
+}
+
+TEST_F(Csv, ADamagedTableIsRefusedWithItsLine) {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"", ":1:"},           {"a,b", ":1:"},           {"a,b\n1,2\n3\n", ":3:"}, {"a,b\n1,2,3\n", ":2:"},
+      {"a,b\n1,x\n", ":2:"}, {"a,b\n1,2\n3,4", ":3:"}, {"a,b\n1,2\n\n", ":3:"},  {"a,b\n1,2 \n", ":2:"}};
+  for (const auto& [content, place] : cases) {
+    write_whole(folder_ / "t.csv", content);
+    const auto text = error_text<InputError>([&] { (void)CsvTable::read(folder_ / "t.csv"); });
+    EXPECT_NE(text.find("t.csv" + place), std::string::npos) << content << " gave: " << text;
+  }
+}
+
+}  // namespace
+}  // namespace ductile::io

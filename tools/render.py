@@ -1,0 +1,448 @@
+"""Draws the particles of a result folder as lit spheres: a picture, a row of pictures or a video. Needs no display."""
+
+import argparse
+import ctypes
+import io
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+if not os.environ.get("DISPLAY"):
+    # VTK tries X first and complains; EGL draws without a display, and VTK falls back to software where EGL is missing.
+    os.environ.setdefault("VTK_DEFAULT_OPENGL_WINDOW", "vtkEGLRenderWindow")
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+import pyvista
+from matplotlib.colors import Normalize, TwoSlopeNorm
+from matplotlib.ticker import EngFormatter
+from PIL import Image
+from scipy.ndimage import gaussian_filter
+from scipy.spatial import cKDTree
+from vtkmodules.vtkRenderingOpenGL2 import vtkOpenGLSphereMapper
+
+UNITS = {"velocity": "m/s", "cauchy_stress": "Pa", "von_mises_stress": "Pa"}
+DIRECTIONS = {"iso": (0.6, -1.0, 0.45), "front": (0, -1, 0), "side": (1, 0, 0), "top": (0, -0.001, 1)}
+VIEW_ANGLE = 25.0  # degrees, vertical
+SURVEYED_FRAMES = 24  # camera and colours come from this many frames of a run, whatever its length
+SURVEYED_POINTS = 20_000  # and from this many particles of each
+SUPERSAMPLING = 2  # spheres are drawn in a shader, which multisampling does not smooth
+
+
+class UserError(Exception):
+    """Something the user can put right; main prints it and returns 2."""
+
+
+class Run:
+    """Frames of a result folder; reads only the arrays asked for."""
+
+    def __init__(self, folder):
+        collection = folder / "particles.pvd"
+        if not folder.is_dir():
+            raise UserError(f"no folder {folder}")
+        if not collection.is_file():
+            raise UserError(f"{folder} is not a result folder: particles.pvd is missing")
+        try:
+            datasets = ElementTree.parse(collection).iter("DataSet")
+            self.frames = [(float(d.get("timestep")), folder / d.get("file")) for d in datasets]
+        except (ElementTree.ParseError, TypeError, ValueError) as error:
+            raise UserError(f"{collection} is damaged: {error}") from error
+        if not self.frames:
+            raise UserError(f"{collection} lists no frames yet")
+        self.fields = list(self._reader(0).point_array_names)
+
+    def _reader(self, frame):
+        path = self.frames[frame][1]
+        if not path.is_file():
+            raise UserError(f"frame {frame} is missing: {path}")
+        return pyvista.get_reader(path)
+
+    def components(self, field):
+        values = self.read(0, [field])[1][field]
+        return 1 if values.ndim == 1 else values.shape[1]
+
+    def read(self, frame, fields):
+        """Positions and the named arrays, without particles whose position is not finite."""
+        reader = self._reader(frame)
+        reader.disable_all_point_arrays()
+        for name in fields:
+            reader.enable_point_array(name)
+        mesh = reader.read()
+        points = np.asarray(mesh.points, dtype=float)
+        good = np.isfinite(points).all(axis=1)
+        return points[good], {name: np.asarray(mesh.point_data[name])[good] for name in fields}
+
+
+def scalar(values):
+    """Vectors by magnitude, tensors by Frobenius norm."""
+    values = np.asarray(values, dtype=float)
+    return values if values.ndim == 1 else np.linalg.norm(values, axis=1)
+
+
+def pick(rows, count):
+    """At most `count` of the rows, evenly spread."""
+    return rows[:: max(1, -(-len(rows) // count))]
+
+
+def sphere_radii(points, bodies):
+    """Radius for each body: a little over half its spacing at the start, so that a lattice looks closed."""
+    radii = np.full(bodies.max(initial=0) + 1, np.nan)
+    for body in np.unique(bodies):
+        own = points[bodies == body]
+        if len(own) > 1:
+            radii[body] = 0.58 * np.median(cKDTree(own).query(pick(own, SURVEYED_POINTS), k=2)[0][:, 1])
+    known = radii[np.isfinite(radii)]
+    return np.where(np.isfinite(radii), radii, np.median(known) if len(known) else 0.01)
+
+
+class Survey:
+    """What all pictures of a run share: where the particles go, how large they are, how their values range."""
+
+    def __init__(self, run, field, colour_range, colour_map):
+        last = len(run.frames) - 1
+        chosen = np.unique(np.linspace(0, last, min(SURVEYED_FRAMES, last + 1)).round().astype(int))
+        has_body = "body" in run.fields
+        clouds, values, self.floor = [], [], np.inf
+        for frame in chosen:
+            points, data = run.read(frame, [field])
+            if frame == 0:
+                bodies = run.read(0, ["body"])[1]["body"] if has_body else np.zeros(len(points), int)
+                self.radii = sphere_radii(points, bodies)
+            self.floor = min(self.floor, points[:, 2].min(initial=np.inf))
+            clouds.append(pick(points, SURVEYED_POINTS))
+            values.append(pick(scalar(data[field]), SURVEYED_POINTS))
+        self.points = np.concatenate(clouds)
+        if not len(self.points):
+            raise UserError("the run has no particles with finite positions")
+        values = np.concatenate(values)
+        values = values[np.isfinite(values)]
+        self.norm, self.colours = colour_scale(field, values if len(values) else np.zeros(1), colour_range)
+        if colour_map:
+            self.colours = matplotlib.colormaps[colour_map]
+
+
+def colour_scale(field, values, colour_range):
+    if field == "body":
+        return None, matplotlib.colormaps["tab10"]
+    # The few most stressed particles of a corner must not turn the rest of the body into one colour.
+    low, high = colour_range or np.percentile(values, [0.2, 99.8])
+    if high <= low:
+        high = low + max(abs(low), 1.0) * 1e-6
+    if field == "volume_ratio" and low < 1 < high:
+        reach = max(1 - low, high - 1)
+        return TwoSlopeNorm(1, 1 - reach, 1 + reach), matplotlib.colormaps["coolwarm"]
+    if colour_range is None and low >= 0:
+        low = 0
+    return Normalize(low, high), matplotlib.colormaps["Spectral_r"]
+
+
+def colours_of(survey, values):
+    if survey.norm is None:
+        rgb = survey.colours(values.astype(int) % 10)[:, :3]
+    else:
+        rgb = survey.colours(survey.norm(values))[:, :3]
+        rgb[~np.isfinite(values)] = 0.5
+    return (255 * rgb).astype(np.uint8)
+
+
+def fitted_camera(points, margin, direction, aspect):
+    """Position, focus and up of the camera that sees all points from this direction."""
+    back = np.array(direction, float) / np.linalg.norm(direction)
+    right = np.cross([0, 0, 1], back)
+    right /= np.linalg.norm(right)
+    up = np.cross(back, right)
+    tangent = np.tan(np.radians(VIEW_ANGLE) / 2) * 0.88  # the rest is the margin of the picture
+    x, y, z = points @ right, points @ up, points @ back
+    # Narrowest cone around the points for each axis of the picture: its two sides meet at (centre, distance).
+    distance, centre = [], []
+    for along, slope in ((x, tangent * aspect), (y, tangent)):
+        upper, lower = (along + slope * z).max() + margin, (along - slope * z).min() - margin
+        distance.append((upper - lower) / (2 * slope))
+        centre.append((upper + lower) / 2)
+    focus = centre[0] * right + centre[1] * up + np.mean(z) * back
+    return focus + (max(distance) - np.mean(z)) * back, focus, up
+
+
+def camera_from(text, survey, aspect, ground):
+    if text in DIRECTIONS:
+        shadow = survey.points * (1, 1, 0) + (0, 0, survey.floor)
+        seen = np.concatenate([survey.points, shadow]) if ground else survey.points
+        return fitted_camera(seen, survey.radii.max(), DIRECTIONS[text], aspect)
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        numbers = []
+    if len(numbers) not in (3, 6):
+        raise UserError(f"--camera {text}: expected {', '.join(DIRECTIONS)}, x,y,z or x,y,z,focus_x,focus_y,focus_z")
+    lowest, highest = survey.points.min(axis=0), survey.points.max(axis=0)
+    position, focus = np.array(numbers[:3]), np.array(numbers[3:] or (lowest + highest) / 2)
+    if np.allclose(position, focus):
+        raise UserError(f"--camera {text}: position and focus are the same point")
+    steep = np.allclose(np.cross(position - focus, [0, 0, 1]), 0)
+    return position, focus, (0, 1, 0) if steep else (0, 0, 1)
+
+
+class Stage:
+    """One off-screen window, used for all pictures."""
+
+    def __init__(self, survey, size, camera, ground):
+        self.survey, self.size, self.ground = survey, size, ground
+        self.plotter = pyvista.Plotter(
+            off_screen=True, window_size=[SUPERSAMPLING * n for n in size], lighting="light kit"
+        )
+        self.plotter.set_background("white")
+        self.mapper = vtkOpenGLSphereMapper()
+        self.mapper.SetScaleArray("radius")
+        self.mapper.SetScalarModeToUsePointFieldData()
+        self.mapper.SelectColorArray("colour")
+        self.mapper.SetColorModeToDirectScalars()
+        actor = pyvista.Actor()
+        actor.SetMapper(self.mapper)
+        actor.prop.ambient, actor.prop.diffuse = 0.25, 0.8  # the dark end of a colour map still shows its shape
+        self.plotter.add_actor(actor, reset_camera=False)
+        self.plotter.camera.position, self.plotter.camera.focal_point, self.plotter.camera.up = camera
+        self.plotter.camera.view_angle = VIEW_ANGLE
+
+    def draw(self, points, bodies, values):
+        """The picture as an array of height x width x 3."""
+        cloud = pyvista.PolyData(points)
+        radii = self.survey.radii[bodies]
+        cloud.point_data["radius"] = radii.astype(np.float32)
+        cloud.point_data["colour"] = colours_of(self.survey, values)
+        self.mapper.SetInputData(cloud)
+        if self.ground:
+            self._draw_ground(points, radii)
+        self.plotter.renderer.ResetCameraClippingRange()
+        self.plotter.render()
+        picture = Image.fromarray(self.plotter.screenshot(return_img=True))
+        return np.asarray(picture.resize(self.size, Image.LANCZOS))
+
+    def _draw_ground(self, points, radii):
+        """The soft shadow of a light from above on a white plane below everything."""
+        surveyed = self.survey.points
+        lowest, highest = surveyed.min(axis=0), surveyed.max(axis=0)
+        centre, half = (lowest + highest) / 2, max(highest - lowest)
+        cells = 512
+        edges = [np.linspace(centre[k] - half, centre[k] + half, cells + 1) for k in (0, 1)]
+        cover = np.histogram2d(points[:, 0], points[:, 1], bins=edges)[0]
+        # A cell may be smaller than a particle: fill the gaps before the shadow's edge is softened.
+        gap = 2 * np.median(radii) / (2 * half) * cells
+        cover = np.minimum(1, 4 * gap**2 * gaussian_filter(cover, gap)) if gap > 0.5 else np.minimum(1, cover)
+        height = max(np.median(points[:, 2]) - self.survey.floor, 0)
+        shade = 1 - 0.5 * gaussian_filter(cover, gap + 0.12 * height / (2 * half) * cells)
+        texture = pyvista.Texture(np.repeat(np.rint(255 * shade.T[::-1, :, None]).astype(np.uint8), 3, axis=2))
+        texture.interpolate = True
+        floor = self.survey.floor - np.median(radii)
+        plane = pyvista.Plane(center=(centre[0], centre[1], floor), i_size=2 * half, j_size=2 * half)
+        self.plotter.add_mesh(plane, texture=texture, lighting=False, name="ground", reset_camera=False)
+
+
+def draw_colour_bar(axes, survey, title, unit, font):
+    bar = axes.figure.colorbar(matplotlib.cm.ScalarMappable(survey.norm, survey.colours), cax=axes)
+    if unit:
+        bar.formatter = EngFormatter(unit)
+        bar.update_ticks()
+    axes.tick_params(labelsize=0.8 * font)
+    axes.set_title("\n".join(textwrap.wrap(title, 12)), fontsize=0.85 * font, loc="left", pad=font)
+
+
+def bar_width(survey, height):
+    return 0 if survey.norm is None else max(100, height // 5)
+
+
+def composed(pictures, times, survey, field, title):
+    """Pictures in a row with their times, and one colour bar to the right."""
+    height, width = pictures[0].shape[:2]
+    bar = bar_width(survey, height)
+    total = width * len(pictures) + bar
+    figure = plt.figure(figsize=(total / 100, height / 100), dpi=100, facecolor="white")
+    font = max(7, height / 48)
+    for k, (picture, time) in enumerate(zip(pictures, times, strict=True)):
+        axes = figure.add_axes((k * width / total, 0, width / total, 1))
+        axes.imshow(picture, interpolation="nearest", aspect="auto")
+        axes.set_axis_off()
+        axes.text(0.02, 0.97, f"t = {time:.4g} s", transform=axes.transAxes, fontsize=font, va="top", color="#222222")
+    if survey.norm is not None:
+        axes = figure.add_axes((1 - 0.9 * bar / total, 0.1, 0.15 * bar / total, 0.7))
+        draw_colour_bar(axes, survey, title, UNITS.get(field), font)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=100)
+    plt.close(figure)
+    return Image.open(buffer).convert("RGB")
+
+
+def saved(image, path, **options):
+    """Whole or not at all, like the results themselves."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.tmp-{os.getpid()}")
+    try:
+        image.save(unfinished, format=path.suffix[1:].upper(), **options)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    print(path)
+
+
+def save_video(images, path, rate):
+    """`images` is an iterator: a long run does not have to fit in memory for an .mp4."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix == ".gif":
+        stills = [image.quantize(256, dither=Image.Dither.NONE) for image in images]
+        saved(stills[0], path, save_all=True, append_images=stills[1:], duration=max(20, round(1000 / rate)), loop=0)
+        return
+    first = next(images)
+    unfinished = path.with_name(f".{path.stem}.tmp-{os.getpid()}{path.suffix}")
+    command = ["ffmpeg", "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24"]
+    command += ["-s", f"{first.width}x{first.height}", "-r", str(rate), "-i", "-"]
+    command += ["-vf", "crop=trunc(iw/2)*2:trunc(ih/2)*2", "-pix_fmt", "yuv420p", str(unfinished)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as encoder:
+        for image in (first, *images):
+            encoder.stdin.write(image.tobytes())
+    if encoder.returncode:
+        unfinished.unlink(missing_ok=True)
+        raise UserError(f"ffmpeg could not write {path}")
+    unfinished.replace(path)
+    print(path)
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(prog="tools/render", description=__doc__)
+    parser.add_argument("folder", type=Path, metavar="DIR", help="result folder of `ductile run`")
+    parser.add_argument("--frame", default="last", help="number (negative: from the end), last or all (default: last)")
+    parser.add_argument("--field", help="what the colours show; vectors by magnitude (default: von_mises_stress)")
+    parser.add_argument("--out", type=Path, help="PNG to write; a folder with --frame all (default: in DIR)")
+    parser.add_argument("--video", type=Path, metavar="FILE", help=".gif, or .mp4 where ffmpeg is installed")
+    parser.add_argument("--fps", type=float, default=25, help="pictures per second of the video (default: 25)")
+    parser.add_argument("--sheet", type=int, metavar="N", help="N frames, evenly spaced, in a row in one PNG")
+    parser.add_argument("--size", metavar="WxH", help="default: 1280x720; with --sheet, each picture's: 480x480")
+    parser.add_argument("--camera", default="iso", help="iso, front, side, top or x,y,z[,focus_x,focus_y,focus_z]; "
+                        "write --camera=-1,2,3 when it starts with a minus")  # fmt: skip
+    parser.add_argument("--range", metavar="LOW,HIGH", help="of the colour bar (default: from the run)")
+    parser.add_argument("--colours", metavar="NAME", help="a colour map of matplotlib (default: by field)")
+    parser.add_argument("--ground", action="store_true", help="a plane with a soft shadow below everything")
+    return parser.parse_args(arguments)
+
+
+def numbers(text, separator, count, option, kind=float):
+    try:
+        values = [kind(part) for part in text.split(separator)]
+    except ValueError:
+        values = []
+    if len(values) != count:
+        raise UserError(f"{option} {text}: expected {count} numbers separated by '{separator}'")
+    return values
+
+
+def chosen_frames(options, count):
+    if options.sheet is not None:
+        if options.sheet < 1:
+            raise UserError("--sheet: expected at least 1 picture")
+        return np.linspace(0, count - 1, min(options.sheet, count)).round().astype(int).tolist()
+    if options.video or options.frame == "all":
+        return list(range(count))
+    try:
+        frame = count - 1 if options.frame == "last" else int(options.frame)
+    except ValueError:
+        raise UserError(f"--frame {options.frame}: expected a number, last or all") from None
+    if not -count <= frame < count:
+        raise UserError(f"--frame {frame}: the run has frames 0 to {count - 1}")
+    return [frame % count]
+
+
+def chosen_field(options, run):
+    if options.field:
+        if options.field not in run.fields:
+            raise UserError(f"no field {options.field}; this run has: {', '.join(run.fields)}")
+        return options.field
+    return next((name for name in ("von_mises_stress", "velocity", "body") if name in run.fields), run.fields[0])
+
+
+def check_names(options):
+    """Before anything is drawn, which may take long."""
+    single = options.frame != "all" or options.sheet
+    if options.out and single and not options.video and options.out.suffix != ".png":
+        raise UserError(f"--out {options.out}: expected a name that ends in .png")
+    if not options.video:
+        return
+    if options.video.suffix not in (".gif", ".mp4"):
+        raise UserError(f"--video {options.video}: expected a name that ends in .gif or .mp4")
+    if options.video.suffix == ".mp4" and not shutil.which("ffmpeg"):
+        raise UserError("--video: an .mp4 needs the program ffmpeg, which is not installed; a .gif does not")
+    if not 0 < options.fps <= 120:
+        raise UserError(f"--fps {options.fps}: expected a number above 0, at most 120")
+
+
+def check_drawing():
+    """VTK ends with a segmentation fault where it finds nothing to draw with."""
+    if os.environ.get("DISPLAY"):
+        return
+    for library in ("libEGL.so.1", "libOSMesa.so.8", "libOSMesa.so.6", "libOSMesa.so"):
+        try:
+            ctypes.CDLL(library)
+            return
+        except OSError:
+            pass
+    raise UserError("drawing without a display needs libEGL (Debian: apt install libegl1 libgl1-mesa-dri) or libOSMesa")
+
+
+def render(options):
+    check_names(options)
+    check_drawing()
+    run = Run(options.folder)
+    field = chosen_field(options, run)
+    frames = chosen_frames(options, len(run.frames))
+    default_size = "480x480" if options.sheet else "1280x720"
+    size = numbers((options.size or default_size).lower(), "x", 2, "--size", int)
+    if min(size) < 64 or max(size) > 8192:
+        raise UserError(f"--size {options.size}: expected 64 to 8192 pixels each way")
+    colour_range = numbers(options.range, ",", 2, "--range") if options.range else None
+    if options.colours and options.colours not in matplotlib.colormaps:
+        raise UserError(f"--colours {options.colours}: expected a colour map of matplotlib, such as viridis or turbo")
+    survey = Survey(run, field, colour_range, options.colours)
+    if not options.sheet:
+        size[0] = max(64, size[0] - bar_width(survey, size[1]))
+    stage = Stage(survey, size, camera_from(options.camera, survey, size[0] / size[1], options.ground), options.ground)
+
+    title = field.replace("_", " ") + (" magnitude" if run.components(field) > 1 else "")
+
+    def picture(frame):
+        wanted = [field] + (["body"] if "body" in run.fields and field != "body" else [])
+        points, data = run.read(frame, wanted)
+        return stage.draw(points, data.get("body", np.zeros(len(points), int)), scalar(data[field]))
+
+    def with_bar(chosen):
+        times = [run.frames[frame][0] for frame in chosen]
+        return composed([picture(frame) for frame in chosen], times, survey, field, title)
+
+    if options.sheet:
+        saved(with_bar(frames), options.out or options.folder / "sheet.png")
+    elif options.video:
+        save_video((with_bar([frame]) for frame in frames), options.video, options.fps)
+    elif options.frame == "all":
+        for frame in frames:
+            saved(with_bar([frame]), (options.out or options.folder / "frames") / f"frame_{frame:06d}.png")
+    else:
+        saved(with_bar(frames), options.out or options.folder / f"frame_{frames[0]:06d}.png")
+
+
+def main(arguments):
+    try:
+        render(parse(arguments))
+    except UserError as error:
+        print(f"tools/render: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"tools/render: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
