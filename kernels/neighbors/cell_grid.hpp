@@ -1,0 +1,122 @@
+#pragma once
+
+#include <sycl/sycl.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/math/vec3.hpp"
+
+namespace ductile {
+
+/// Cells a little wider than the search radius, so that neighbours lie in adjacent ones whatever the rounding. Compact
+/// inputs get one bucket per cell, x fastest; scattered ones hash their cells into a fixed number of buckets.
+template <class Real>
+struct CellGrid {
+  Vec3<Real> origin;
+  Real inverse_width;
+  std::int64_t cells_x, cells_y, cells_z;
+  std::uint32_t buckets;
+  bool hashed;  // then `buckets` is a power of two
+
+  struct Cell {
+    std::int64_t x, y, z;
+    friend bool operator==(const Cell&, const Cell&) = default;
+  };
+
+  Cell cell(const Vec4<Real>& position) const {
+    return {std::int64_t((position[0] - origin.x) * inverse_width), std::int64_t((position[1] - origin.y) * inverse_width),
+            std::int64_t((position[2] - origin.z) * inverse_width)};
+  }
+  std::uint32_t bucket(const Cell& c) const {
+    if (!hashed) return std::uint32_t((c.z * cells_y + c.y) * cells_x + c.x);
+    std::uint64_t mixed = std::uint64_t(c.x) * 0x9E3779B97F4A7C15u ^ std::uint64_t(c.y) * 0xC2B2AE3D27D4EB4Fu ^
+                          std::uint64_t(c.z) * 0x165667B19E3779F9u;
+    mixed ^= mixed >> 32;
+    mixed *= 0xD6E8FEB86659FD93u;
+    mixed ^= mixed >> 32;
+    return std::uint32_t(mixed) & (buckets - 1);
+  }
+};
+
+/// How many particles each bucket holds.
+template <class Real>
+struct CountCells {
+  CellGrid<Real> grid;
+  const Vec4<Real>* position;
+  std::uint32_t* bucket;  // of each particle
+  std::uint32_t* count;   // of each bucket, starts at zero
+
+  void operator()(std::size_t i) const {
+    const std::uint32_t b = grid.bucket(grid.cell(position[i]));
+    bucket[i] = b;
+    sycl::atomic_ref<std::uint32_t, sycl::memory_order::relaxed, sycl::memory_scope::device,
+                     sycl::access::address_space::global_space>(count[b])
+        .fetch_add(1u);
+  }
+};
+
+/// Puts every particle into its bucket, in any order.
+struct FillCells {
+  const std::uint32_t* bucket;
+  std::uint32_t* cursor;  // starts as the buckets' first slots
+  std::uint32_t* member;
+
+  void operator()(std::size_t i) const {
+    const std::uint32_t slot = sycl::atomic_ref<std::uint32_t, sycl::memory_order::relaxed, sycl::memory_scope::device,
+                                                sycl::access::address_space::global_space>(cursor[bucket[i]])
+                                   .fetch_add(1u);
+    member[slot] = std::uint32_t(i);
+  }
+};
+
+/// Sorts the members of each bucket by index, which undoes the arbitrary order of FillCells (heap sort: no worst case).
+struct SortCells {
+  const std::uint32_t* start;
+  std::uint32_t* member;
+
+  void operator()(std::size_t b) const {
+    std::uint32_t* const m = member + start[b];
+    const std::uint32_t size = start[b + 1] - start[b];
+    if (size <= 32) {
+      for (std::uint32_t i = 1; i < size; ++i) {
+        const std::uint32_t value = m[i];
+        std::uint32_t hole = i;
+        for (; hole > 0 && m[hole - 1] > value; --hole) m[hole] = m[hole - 1];
+        m[hole] = value;
+      }
+      return;
+    }
+    for (std::uint32_t root = size / 2; root-- > 0;) sift_down(m, root, size);
+    for (std::uint32_t end = size; end-- > 1;) {
+      const std::uint32_t largest = m[0];
+      m[0] = m[end];
+      m[end] = largest;
+      sift_down(m, 0, end);
+    }
+  }
+
+ private:
+  static void sift_down(std::uint32_t* m, std::uint32_t root, std::uint32_t size) {
+    const std::uint32_t value = m[root];
+    for (std::uint32_t child = 2 * root + 1; child < size; child = 2 * root + 1) {
+      if (child + 1 < size && m[child + 1] > m[child]) ++child;
+      if (m[child] <= value) break;
+      m[root] = m[child];
+      root = child;
+    }
+    m[root] = value;
+  }
+};
+
+/// Positions in the order of the buckets, so that a search reads them in a row.
+template <class Real>
+struct GatherPositions {
+  const std::uint32_t* member;
+  const Vec4<Real>* position;
+  Vec4<Real>* sorted;
+
+  void operator()(std::size_t slot) const { sorted[slot] = position[member[slot]]; }
+};
+
+}  // namespace ductile
