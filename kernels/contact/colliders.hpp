@@ -1,0 +1,97 @@
+#pragma once
+
+#include <sycl/sycl.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/contact/signed_distance.hpp"
+#include "kernels/math/mat3.hpp"
+
+namespace ductile {
+
+enum class ColliderShape : int { plane, box, sphere, cylinder, capsule, torus };
+
+/// A rigid obstacle of infinite mass during one step.
+template <class Real>
+struct Collider {
+  ColliderShape shape;
+  bool inside;            // keeps particles in instead of out
+  Real friction;
+  Vec3<Real> size;        // box: half edges; else radius, half height or tube
+  Mat3<Real> rotation;    // local to world at the end of the step
+  Vec3<Real> center;      // at the end of the step; a plane's point
+  Mat3<Real> back;        // a point y of the collider was at back (y - center) + start when the step began
+  Vec3<Real> start;
+
+  DistanceNormal<Real> distance(const Vec3<Real>& world) const {
+    const Vec3<Real> p = transpose_times(rotation, world - center);
+    DistanceNormal<Real> local = local_distance(p);
+    local.normal = rotation * local.normal;
+    if (inside) local = {-local.distance, -local.normal};
+    return local;
+  }
+  /// How far the collider's matter at `world` moved during the step.
+  Vec3<Real> displacement(const Vec3<Real>& world) const { return world - (back * (world - center) + start); }
+
+ private:
+  DistanceNormal<Real> local_distance(const Vec3<Real>& p) const {
+    switch (shape) {
+      case ColliderShape::box:
+        return box_distance_normal(p, size);
+      case ColliderShape::sphere:
+        return sphere_distance_normal(p, size.x);
+      case ColliderShape::cylinder:
+        return cylinder_distance_normal(p, size.x, size.y);
+      case ColliderShape::capsule:
+        return capsule_distance_normal(p, size.x, size.y);
+      case ColliderShape::torus:
+        return torus_distance_normal(p, size.x, size.y);
+      case ColliderShape::plane:
+        break;
+    }
+    return {p.z, {Real(0), Real(0), Real(1)}};
+  }
+};
+
+/// Keeps particles out of the colliders, with Coulomb friction: over the iterations of a step the tangential correction
+/// never exceeds friction times the normal one.
+template <class Real>
+struct ResolveColliders {
+  const Collider<Real>* collider;
+  std::uint32_t colliders;
+  const Vec4<Real>* position;  // x^n, inverse mass
+  const Real* radius;          // distance that a particle's centre keeps
+  Vec4<Real>* increment;
+  Vec4<Real>* contact;  // sum of the tangential corrections of this step; fourth place: of the normal ones
+
+  void operator()(std::size_t i) const {
+    const Vec4<Real> x = position[i];
+    if (x[3] == Real(0)) return;
+    Vec3<Real> d = xyz(increment[i]);
+    const Real keep = radius[i];
+    bool touched = false;
+    Vec4<Real> history;
+    for (std::uint32_t c = 0; c < colliders; ++c) {
+      const auto surface = collider[c].distance(xyz(x) + d);
+      const Real depth = keep - surface.distance;
+      if (!(depth > Real(0))) continue;
+      if (!touched) history = contact[i];
+      touched = true;
+      d += depth * surface.normal;
+      const Real normal_sum = history[3] + depth;
+      const Vec3<Real> slip = d - collider[c].displacement(xyz(x) + d);
+      const Vec3<Real> slide = slip - dot(slip, surface.normal) * surface.normal;
+      Vec3<Real> tangential = xyz(history) - slide;
+      const Real most = collider[c].friction * normal_sum, wanted = norm(tangential);
+      if (wanted > most) tangential = tangential * (most / wanted);
+      d += tangential - xyz(history);
+      history = padded(tangential, normal_sum);
+    }
+    if (!touched) return;
+    increment[i] = padded(d);
+    contact[i] = history;
+  }
+};
+
+}  // namespace ductile

@@ -1,0 +1,177 @@
+#pragma once
+
+#include <sycl/sycl.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/math/pseudo_inverse.hpp"
+#include "kernels/math/sym3.hpp"
+
+namespace ductile {
+
+/// Which discrete gradient a total-Lagrangian body uses. All have the form g_ij = M_i a_ij with pair numbers a_ij that
+/// need one or two scalars per pair and a matrix M_i per particle:
+///   a_ij = V_j (phi_ij p_ij [, W_ij]),   p_ij = X_j - X_i,   phi = -W'(r)/r  (mlsrk_linear: phi = W).
+/// The volume V_j is part of g_ij: F_i = I + sum_j (u_j - u_i) (x) g_ij.
+enum class GradientKind : int {
+  least_squares,   ///< minimises sum_j V_j phi_ij |x_ij - F p_ij|^2; exact on affine maps (3 columns)
+  raw,             ///< plain SPH, not even exact for rotations (3 columns)
+  corrected,       ///< P0: Shepard kernel, corrected by L_i; exact on affine maps (4 columns)
+  mlsrk_constant,  ///< Shepard kernel without L_i (4 columns)
+  mlsrk_linear     ///< linear basis, diffuse derivative; exact on affine maps (4 columns)
+};
+
+/// Rest neighbourhoods as the kernels read them.
+template <class Real>
+struct RestNeighbors {
+  const std::uint32_t* start;
+  const std::uint32_t* index;
+  const Real* weight;      // V_j phi_ij
+  const Real* value;       // V_j W_ij, only for gradients of four columns
+  const Vec4<Real>* rest;  // X_i, V_i
+};
+
+/// M_i of the gradient: a symmetric 3x3 part for p and, with four columns, a general 3x3 part and a vector for W.
+template <class Real, int Columns>
+struct GradientMatrix;
+
+template <class Real>
+struct GradientMatrix<Real, 3> {
+  Sym3<Real> linear;
+
+  Mat3<Real> right_multiplied(const Mat3<Real>& t) const { return t * linear.full(); }  // t M
+  Vec3<Real> gradient(const Vec3<Real>& p, Real weight, Real) const { return linear * (weight * p); }
+};
+
+template <class Real>
+struct GradientMatrix<Real, 4> {
+  Mat3<Real> linear;
+  Vec3<Real> constant;
+
+  Mat3<Real> right_multiplied(const Mat3<Real>& t) const { return t * linear; }
+  Vec3<Real> gradient(const Vec3<Real>& p, Real weight, Real value) const {
+    return linear * (weight * p) + value * constant;
+  }
+};
+
+/// Constants of a particle's neighbourhood, 64 bytes in single precision with three columns.
+template <class Real, int Columns>
+struct RestMoments {
+  GradientMatrix<Real, Columns> matrix;
+  Sym3<Real> mobility;   // sum_j w_j g_ij g_ij^T: the denominator needs no loop (w = inverse mass)
+  Vec3<Real> sum;        // sum_j g_ij
+  Real penalty_mobility; // bound of the zero-energy penalty's part of the denominator
+};
+
+/// V_j phi_ij and V_j W_ij of every pair.
+template <class Real, class Smoothing>
+struct WeighPairs {
+  const std::uint32_t* start;
+  const std::uint32_t* index;
+  const Vec4<Real>* rest;
+  Smoothing smoothing;
+  bool weight_is_value;  // mlsrk_linear
+  std::size_t first;
+  Real* weight;
+  Real* value;  // may be null
+
+  void operator()(std::size_t item) const {
+    const std::size_t i = first + item;
+    const Vec3<Real> center = xyz(rest[i]);
+    for (std::uint32_t s = start[i]; s < start[i + 1]; ++s) {
+      const Vec4<Real> other = rest[index[s]];
+      const Real r = norm(xyz(other) - center);
+      const Real w = smoothing.value(r);
+      weight[s] = other[3] * (weight_is_value ? w : -smoothing.gradient_factor(r));
+      if (value != nullptr) value[s] = other[3] * w;
+    }
+  }
+};
+
+/// Gradient matrices and what follows from them (methods: P0 2.1, MLSRK 8.1, least squares 13).
+template <class Real, int Columns>
+struct BuildMoments {
+  RestNeighbors<Real> pairs;
+  const Vec4<Real>* position;  // inverse mass in the fourth place
+  GradientKind kind;
+  Real self_value;  // W(0)
+  Real cut;         // singular values below this part of the largest are dropped
+  std::size_t first;
+  RestMoments<Real, Columns>* moments;
+  Sym3<Real>* spread;  // sum_j V_j phi_ij p p^T, for the penalty of gradients other than least squares; may be null
+
+  void operator()(std::size_t item) const {
+    const std::size_t i = first + item;
+    const Vec4<Real> center = pairs.rest[i];
+    const auto matrix = gradient_matrix(i, center);
+    RestMoments<Real, Columns> m{};
+    m.matrix = matrix;
+    Real weights = Real(0), largest = Real(0);
+    Sym3<Real> second = Sym3<Real>::zero();
+    for (std::uint32_t s = pairs.start[i]; s < pairs.start[i + 1]; ++s) {
+      const std::uint32_t j = pairs.index[s];
+      const Vec3<Real> p = xyz(pairs.rest[j] - center);
+      const Vec3<Real> g = matrix.gradient(p, pairs.weight[s], Columns == 4 ? pairs.value[s] : Real(0));
+      const Real inverse_mass = position[j][3];
+      m.mobility.add_square(g, inverse_mass);
+      m.sum += g;
+      second.add_square(p, pairs.weight[s]);
+      weights += pairs.weight[s];
+      largest = sycl::fmax(largest, inverse_mass * pairs.weight[s]);
+    }
+    m.penalty_mobility = largest + position[i][3] * weights;
+    moments[i] = m;
+    if (spread != nullptr) spread[i] = second;
+  }
+
+ private:
+  GradientMatrix<Real, Columns> gradient_matrix(std::size_t i, const Vec4<Real>& center) const {
+    if constexpr (Columns == 3) {
+      if (kind == GradientKind::raw) return {Sym3<Real>::identity()};
+      Sym3<Real> s = Sym3<Real>::zero();
+      for (std::uint32_t n = pairs.start[i]; n < pairs.start[i + 1]; ++n)
+        s.add_square(xyz(pairs.rest[pairs.index[n]] - center), pairs.weight[n]);
+      return {Sym3<Real>::from(pseudo_inverse(s.full(), cut))};
+    } else {
+      return kind == GradientKind::mlsrk_linear ? linear_basis(i, center) : shepard(i, center);
+    }
+  }
+
+  /// G_ij = (grad W_ij - W_ij gamma_i)/S_i, and with L_i = (sum_j V_j G_ij (x) p_ij)^-1 for the corrected gradient.
+  GradientMatrix<Real, 4> shepard(std::size_t i, const Vec4<Real>& center) const {
+    Real sum = center[3] * self_value;
+    Vec3<Real> gamma = Vec3<Real>::zero(), mean = Vec3<Real>::zero();
+    Mat3<Real> second = Mat3<Real>::zero();
+    for (std::uint32_t n = pairs.start[i]; n < pairs.start[i + 1]; ++n) {
+      const Vec3<Real> p = xyz(pairs.rest[pairs.index[n]] - center);
+      sum += pairs.value[n];
+      gamma += pairs.weight[n] * p;  // grad_i W points from i to j
+      mean += pairs.value[n] * p;
+      second += pairs.weight[n] * outer(p, p);
+    }
+    gamma = gamma / sum;
+    GradientMatrix<Real, 4> result{Mat3<Real>::identity() / sum, -gamma / sum};
+    if (kind == GradientKind::mlsrk_constant) return result;
+    const Mat3<Real> correction = pseudo_inverse((second - outer(gamma, mean)) / sum, cut);
+    return {correction * result.linear, correction * result.constant};
+  }
+
+  /// Rows 2 to 4 of the inverse of sum_j V_j W_ij (1, p)(1, p)^T, by the Schur complement of the first moment.
+  GradientMatrix<Real, 4> linear_basis(std::size_t i, const Vec4<Real>& center) const {
+    Real sum = center[3] * self_value;
+    Vec3<Real> mean = Vec3<Real>::zero();
+    Sym3<Real> second = Sym3<Real>::zero();
+    for (std::uint32_t n = pairs.start[i]; n < pairs.start[i + 1]; ++n) {
+      const Vec3<Real> p = xyz(pairs.rest[pairs.index[n]] - center);
+      sum += pairs.weight[n];
+      mean += pairs.weight[n] * p;
+      second.add_square(p, pairs.weight[n]);
+    }
+    second.add_square(mean, -Real(1) / sum);
+    const Mat3<Real> inverse = pseudo_inverse(second.full(), cut);
+    return {inverse, -(inverse * mean) / sum};
+  }
+};
+
+}  // namespace ductile

@@ -1,0 +1,222 @@
+#pragma once
+
+#include "kernels/xpbd/jacobi.hpp"
+
+namespace ductile {
+
+/// Prediction of a step: free flight under gravity.
+template <class Real>
+struct BeginStep {
+  const Vec4<Real>* position;  // inverse mass in the fourth place
+  const Vec4<Real>* velocity;
+  Vec3<Real> gravity;
+  Real time_step;
+  Vec4<Real>* increment;
+  Real* multiplier;
+
+  void operator()(std::size_t i) const {
+    const Vec3<Real> v = xyz(velocity[i]) + (position[i][3] > Real(0) ? time_step * gravity : Vec3<Real>::zero());
+    increment[i] = padded(time_step * v);
+    multiplier[i] = Real(0);
+  }
+};
+
+/// Infinite mass for the listed particles, or, without a list, every particle's own mass.
+template <class Real>
+struct SetInverseMass {
+  const std::uint32_t* member;
+  const Real* mass;
+  Vec4<Real>* position;
+
+  void operator()(std::size_t slot) const {
+    const std::size_t i = member != nullptr ? member[slot] : slot;
+    position[i] = padded(xyz(position[i]), member != nullptr ? Real(0) : Real(1) / mass[i]);
+  }
+};
+
+/// Moves the particles of a fixture to where its rigid motion takes them from rest.
+template <class Real>
+struct DriveFixture {
+  const std::uint32_t* member;
+  const Vec4<Real>* rest;
+  const Vec4<Real>* position;
+  Mat3<Real> rotation;  // since the start of the run
+  Vec3<Real> about, shift;
+  Vec4<Real>* increment;
+
+  void operator()(std::size_t slot) const {
+    const std::uint32_t i = member[slot];
+    const Vec3<Real> arm = xyz(rest[i]) - about;
+    // rotation - 1 acts on the arm, so a fixture that is held stays where it is to the last bit
+    const Vec3<Real> target = xyz(rest[i]) + ((rotation * arm - arm) + shift);
+    increment[i] = padded(target - xyz(position[i]));
+  }
+};
+
+/// The step's result becomes the state.
+template <class Real>
+struct EndStep {
+  const Vec4<Real>* increment;
+  Real inverse_step, damping;  // damping: factor of the velocity
+  Vec4<Real>* position;
+  Vec4<Real>* velocity;
+
+  void operator()(std::size_t i) const {
+    const Vec3<Real> d = xyz(increment[i]);
+    const Vec4<Real> x = position[i];
+    position[i] = padded(xyz(x) + d, x[3]);
+    velocity[i] = padded((x[3] > Real(0) ? damping : Real(1)) * inverse_step * d);
+  }
+};
+
+/// Deformation gradient and energy density of the present state; on demand also what its elastic forces are made of.
+template <class Real, int Columns, class Material>
+struct Evaluate {
+  RestNeighbors<Real> pairs;
+  const RestMoments<Real, Columns>* moments;
+  bool least_squares;
+  const Vec4<Real>* position;
+  Material material;
+  Real penalty;
+  std::size_t first;
+  Mat3<Real>* displacement_gradient;     // F - I
+  Real* energy;                          // J/m^3
+  CorrectionLine<Real, Columns>* line;   // null: no forces wanted
+
+  void operator()(std::size_t item) const {
+    const std::size_t i = first + item;
+    const RestMoments<Real, Columns> m = moments[i];
+    const Vec3<Real> X = xyz(pairs.rest[i]), x = xyz(position[i]);
+    Mat3<Real> H = Mat3<Real>::zero();
+    const std::uint32_t end = pairs.start[i + 1];
+    for (std::uint32_t s = pairs.start[i]; s < end; ++s) {
+      const std::uint32_t j = pairs.index[s];
+      const Vec3<Real> p = xyz(pairs.rest[j]) - X;
+      H += outer((xyz(position[j]) - x) - p,
+                 m.matrix.gradient(p, pairs.weight[s], Columns == 4 ? pairs.value[s] : Real(0)));
+    }
+    Real misfit = Real(0);
+    Mat3<Real> moment = Mat3<Real>::zero();
+    if (penalty > Real(0)) {
+      for (std::uint32_t s = pairs.start[i]; s < end; ++s) {
+        const std::uint32_t j = pairs.index[s];
+        const Vec3<Real> p = xyz(pairs.rest[j]) - X;
+        const Vec3<Real> e = (xyz(position[j]) - x) - p - H * p;
+        misfit += pairs.weight[s] * squared_norm(e);
+        if (!least_squares) moment += pairs.weight[s] * outer(e, p);
+      }
+    }
+    const auto response = material.displacement_response(H, i);
+    displacement_gradient[i] = H;
+    energy[i] = response.energy + Real(0.5) * penalty * misfit;
+    if (line == nullptr) return;
+    const Mat3<Real> stress = response.stress - penalty * moment;
+    const Mat3<Real> k = m.matrix.right_multiplied(stress) - penalty * (Mat3<Real>::identity() + H);
+    CorrectionLine<Real, Columns> out;
+    out.c0 = padded(k.column(0), penalty);
+    out.c1 = padded(k.column(1));
+    out.c2 = padded(k.column(2));
+    out.position = position[i];
+    if constexpr (Columns == 4) out.c3 = padded(stress * m.matrix.constant);
+    line[i] = out;
+  }
+};
+
+/// Elastic force, in newton, on the listed particles: minus the gradient of the energy, gathered like a correction.
+template <class Real, int Columns>
+struct GatherForces {
+  RestNeighbors<Real> pairs;
+  const CorrectionLine<Real, Columns>* line;
+  const std::uint32_t* member;
+  Vec4<Real>* force;
+
+  void operator()(std::size_t slot) const {
+    const std::size_t i = member[slot];
+    const CorrectionLine<Real, Columns> own = line[i];
+    const Vec4<Real> X = pairs.rest[i];
+    Vec4<Real> sum(Real(0), Real(0), Real(0), Real(0));
+    for (std::uint32_t s = pairs.start[i]; s < pairs.start[i + 1]; ++s) {
+      const CorrectionLine<Real, Columns>& other = line[pairs.index[s]];
+      const Real weight = pairs.weight[s];
+      const Vec4<Real> p = pairs.rest[pairs.index[s]] - X;
+      Vec4<Real> term = (own.c0 + other.c0) * p[0] + (own.c1 + other.c1) * p[1] + (own.c2 + other.c2) * p[2];
+      term += (other.position - own.position) * (own.c0[3] + other.c0[3]);
+      sum += term * weight;
+      if constexpr (Columns == 4) sum += (own.c3 - other.c3) * pairs.value[s];
+    }
+    force[slot] = sum * X[3];
+  }
+};
+
+/// Cauchy stress of the present state.
+template <class Real, class Material>
+struct CauchyStress {
+  const Mat3<Real>* displacement_gradient;
+  Material material;
+  std::size_t first;
+  Mat3<Real>* stress;
+
+  void operator()(std::size_t item) const {
+    const std::size_t i = first + item;
+    const Mat3<Real> H = displacement_gradient[i], F = Mat3<Real>::identity() + H;
+    stress[i] = times_transpose(material.displacement_response(H, i).stress, F) * (Real(1) / determinant(F));
+  }
+};
+
+/// Sums over all particles, in the widest precision the device has.
+template <class Sum>
+struct StepSums {
+  Sum kinetic, elastic, gravity;
+  Vec3<Sum> momentum, angular_momentum;
+  Sum squared_speed;     // largest
+  Sum volume_ratio;      // smallest
+  Sum squared_violation; // sum
+  std::uint32_t bad;     // first particle that is not a number
+
+  static StepSums identity() {
+    return {Sum(0), Sum(0),    Sum(0), Vec3<Sum>::zero(), Vec3<Sum>::zero(), Sum(0),
+            Sum(1e30f), Sum(0), 0xFFFFFFFFu};
+  }
+  void combine(const StepSums& o) {
+    kinetic += o.kinetic;
+    elastic += o.elastic;
+    gravity += o.gravity;
+    momentum += o.momentum;
+    angular_momentum += o.angular_momentum;
+    squared_speed = sycl::fmax(squared_speed, o.squared_speed);
+    volume_ratio = sycl::fmin(volume_ratio, o.volume_ratio);
+    squared_violation += o.squared_violation;
+    bad = bad < o.bad ? bad : o.bad;
+  }
+};
+
+template <class Real, class Sum>
+struct MeasureParticle {
+  const Vec4<Real>* rest;
+  const Vec4<Real>* position;
+  const Vec4<Real>* velocity;
+  const Real* mass;
+  const Mat3<Real>* displacement_gradient;
+  const Real* energy;
+  const Real* violation;
+  Vec3<Sum> gravity;
+
+  StepSums<Sum> operator()(std::size_t i) const {
+    const Vec3<Sum> x = widened(position[i]), v = widened(velocity[i]);
+    const Sum m = Sum(mass[i]);
+    const Vec3<Sum> p = m * v;
+    const Sum scaled = Sum(violation[i]);
+    const Mat3<Real> F = Mat3<Real>::identity() + displacement_gradient[i];
+    const Sum volume_ratio = Sum(determinant(F));
+    const Sum kinetic = Sum(0.5f) * dot(p, v), elastic = Sum(rest[i][3]) * Sum(energy[i]);
+    const bool good = sycl::isfinite(kinetic) && sycl::isfinite(elastic) && sycl::isfinite(x.x + x.y + x.z) &&
+                      squared_norm(F) < Real(1e6f);  // nothing sound stretches a thousandfold; false for NaN
+    return {kinetic, elastic, -m * dot(gravity, x), p, cross(x, p), dot(v, v), volume_ratio, scaled * scaled,
+            good ? 0xFFFFFFFFu : std::uint32_t(i)};
+  }
+
+ private:
+  static Vec3<Sum> widened(const Vec4<Real>& a) { return {Sum(a[0]), Sum(a[1]), Sum(a[2])}; }
+};
+
+}  // namespace ductile

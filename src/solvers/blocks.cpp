@@ -1,0 +1,42 @@
+#include "solvers/blocks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+namespace ductile {
+
+ColouredBlocks colour_blocks(const scene::Scene& scene, const Particles& particles, Range range) {
+  struct Entry {
+    std::uint32_t colour, body;
+    std::int64_t z, y, x;
+    std::uint32_t particle;
+    [[nodiscard]] auto block() const { return std::tuple(colour, body, z, y, x); }
+  };
+  std::vector<Entry> entries;
+  entries.reserve(range.count);
+  for (std::size_t i = range.first; i < range.first + range.count; ++i) {
+    const auto& body = scene.bodies[particles.body[i]];
+    // A hair more than two supports: rounding of the rest positions must not bring two blocks of a colour together.
+    const double width = 2 * scene.solver.smoothing.support * body.spacing * (1 + 1e-5);
+    const Eigen::Vector3d cell = ((particles.rest[i] - body.shape.position) / width).array().floor();
+    const std::int64_t x = std::int64_t(cell.x()), y = std::int64_t(cell.y()), z = std::int64_t(cell.z());
+    const auto colour = std::uint32_t((x & 1) | (y & 1) << 1 | (z & 1) << 2);
+    entries.push_back({colour, particles.body[i], z, y, x, std::uint32_t(i)});
+  }
+  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.block() < b.block(); });
+
+  ColouredBlocks result;
+  for (std::size_t k = 0; k < entries.size(); ++k) {
+    if (k == 0 || entries[k].block() != entries[k - 1].block()) {
+      Range& colour = result.colour[entries[k].colour];
+      if (colour.count++ == 0) colour.first = result.start.size();
+      result.start.push_back(std::uint32_t(k));
+    }
+    result.member.push_back(entries[k].particle);
+  }
+  result.start.push_back(std::uint32_t(entries.size()));
+  return result;
+}
+
+}  // namespace ductile

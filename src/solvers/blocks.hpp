@@ -1,0 +1,23 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "scene/scene.hpp"
+#include "solvers/particles.hpp"
+
+namespace ductile {
+
+/// Blocks of space for coloured Gauss-Seidel: the particles of one block are solved in order; blocks of one colour are
+/// more than two supports apart, so that no particle neighbours two of them.
+struct ColouredBlocks {
+  std::vector<std::uint32_t> start;   ///< of each block in `member`, colour after colour; one more at the end
+  std::vector<std::uint32_t> member;  ///< particles, solver order inside a block
+  std::array<Range, 8> colour;        ///< blocks of each colour
+};
+
+/// Blocks of the particles of one material, from their rest positions.
+[[nodiscard]] ColouredBlocks colour_blocks(const scene::Scene& scene, const Particles& particles, Range range);
+
+}  // namespace ductile

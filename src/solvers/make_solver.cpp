@@ -1,0 +1,28 @@
+#include <fmt/format.h>
+
+#include "common/error.hpp"
+#include "solvers/total_lagrangian.hpp"
+
+namespace ductile {
+
+namespace {
+
+template <class Real>
+std::unique_ptr<Solver> make_total_lagrangian(const scene::Scene& scene, Queue& queue) {
+  if (scene.solver.gradient == scene::Gradient::least_squares || scene.solver.gradient == scene::Gradient::raw)
+    return std::make_unique<TotalLagrangian<Real, 3>>(scene, queue);
+  return std::make_unique<TotalLagrangian<Real, 4>>(scene, queue);
+}
+
+}  // namespace
+
+std::unique_ptr<Solver> make_solver(const scene::Scene& scene, Queue& queue) {
+  if (scene.solver.precision == scene::Precision::single_precision) return make_total_lagrangian<float>(scene, queue);
+  if (!queue.device().double_precision)
+    throw DeviceError(fmt::format("The device \"{}\" has no double precision: choose another with --device, or "
+                                  "--set solver.precision=single.",
+                                  queue.device().name));
+  return make_total_lagrangian<double>(scene, queue);
+}
+
+}  // namespace ductile

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <Eigen/Core>
+
+#include <cstdint>
+#include <vector>
+
+#include "scene/scene.hpp"
+
+namespace ductile {
+
+/// A run of particles in solver order.
+struct Range {
+  std::size_t first = 0, count = 0;
+};
+
+/// The particles of a scene at rest, in solver order: by material, then body, then along a space-filling curve. The id
+/// of a particle counts the samples body by body; outputs are in id order.
+struct Particles {
+  std::vector<Eigen::Vector3d> rest;
+  std::vector<double> volume;
+  std::vector<std::uint32_t> body, id;
+  std::vector<Range> of_material;  ///< index as in Scene::materials
+
+  [[nodiscard]] std::size_t size() const { return rest.size(); }
+};
+
+/// Samples every body. Throws InputError for a body without particles or a scene that does not fit into memory.
+[[nodiscard]] Particles sample(const scene::Scene& scene);
+
+/// Solver-order indices of the particles of a body whose rest position lies in the region (null: all), ascending.
+[[nodiscard]] std::vector<std::uint32_t> select(const Particles& particles, std::size_t body,
+                                                const geometry::Shape* region);
+
+/// Unit rest direction of a fibre family at a point of a body with this shape.
+[[nodiscard]] Eigen::Vector3d fiber_direction(const scene::Fiber& fiber, const geometry::Shape& shape,
+                                              const Eigen::Vector3d& point);
+
+/// Memory that a run will need, in bytes, from the number of particles alone.
+[[nodiscard]] double estimate_memory(const scene::Scene& scene, double particles);
+/// Memory that this machine can still give, in bytes.
+[[nodiscard]] double available_memory();
+
+}  // namespace ductile
