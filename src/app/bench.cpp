@@ -1,0 +1,207 @@
+#include "app/bench.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "app/text.hpp"
+#include "common/error.hpp"
+#include "io/files.hpp"
+#include "kernels/bench/triad.hpp"
+#include "runtime/device_array.hpp"
+#include "runtime/launch.hpp"
+#include "solvers/neighbors.hpp"
+#include "solvers/total_lagrangian.hpp"
+
+namespace ductile::app {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Runs `work` once to warm up, then until it has taken a second; returns the shortest time of one call.
+double best_seconds(Queue& queue, const std::function<void()>& work) {
+  work();
+  queue.wait();
+  queue.timers().clear();
+  double best = 1e30, total = 0;
+  for (int k = 0; k < 50 && (k < 3 || total < 1.0); ++k) {
+    const auto start = Clock::now();
+    work();
+    queue.wait();
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    best = std::min(best, seconds);
+    total += seconds;
+  }
+  return best;
+}
+
+struct Result {
+  std::string name;
+  std::size_t particles = 0;
+  double mean_neighbours = 0;
+  int iterations = 1;
+  double seconds = 0;
+  std::string note;
+  std::vector<Timers::Phase> phases;
+
+  [[nodiscard]] double rate() const { return double(particles) * iterations / seconds; }
+};
+
+/// GB/s of a triad over arrays far larger than the caches, counting two reads and one write.
+double triad_bandwidth(Queue& queue) {
+  const std::size_t size = std::size_t(1) << 24;
+  DeviceArray<float> a(queue, size), b(queue, size), c(queue, size);
+  a.fill(0);
+  b.fill(1);
+  c.fill(2);
+  const double seconds =
+      best_seconds(queue, [&] { launch(queue, "triad", size, Triad<float>{b.data(), c.data(), 3.0F, a.data()}); });
+  return 3.0 * double(size * sizeof(float)) / seconds * 1e-9;
+}
+
+/// A cube of 1 m with m^3 particles that spins and falls, so that every particle is strained.
+scene::Scene cube_scene(double particles, double support, double hourglass, const std::string& precision) {
+  scene::Scene scene;
+  const double per_edge = std::max(2.0, std::round(std::cbrt(particles)));
+  scene.title = "bench";
+  scene.file = "bench";
+  scene.solver.time_step = 1e-3;
+  scene.solver.end_time = 1;
+  scene.solver.scheme = scene::Scheme::jacobi;
+  scene.solver.iterations = 20;
+  scene.solver.smoothing.support = support;
+  scene.solver.hourglass = hourglass;
+  scene.solver.precision =
+      precision == "double" ? scene::Precision::double_precision : scene::Precision::single_precision;
+  scene.materials.push_back({"rubber", 1000, {scene::ElasticModel::neo_hookean, 1e5, 0.3}, {}, {}});
+  scene::Body body;
+  body.name = "cube";
+  body.spacing = 1 / per_edge;
+  body.shape.kind = geometry::Box{Eigen::Vector3d(1, 1, 1)};
+  body.angular_velocity = {1, 2, 3};
+  scene.bodies.push_back(body);
+  return scene;
+}
+
+template <class Real>
+Result bench_total_lagrangian(Queue& queue, const BenchOptions& options, const std::string& name, double support,
+                              double hourglass) {
+  const auto scene = cube_scene(options.particles, support, hourglass, options.precision);
+  TotalLagrangian<Real, 3> solver(scene, queue);
+  solver.advance();
+  solver.begin_step();
+  Result result{name, solver.particles(), solver.mean_neighbours(), scene.solver.iterations, 0, "", {}};
+  result.seconds = best_seconds(queue, [&] { solver.iterate(); });
+  result.note = fmt::format("Jacobi, Neo-Hookean, support {}, hourglass {}", support, hourglass);
+  result.phases = queue.timers().phases();
+  return result;
+}
+
+template <class Real>
+Result bench_neighbors(Queue& queue, const BenchOptions& options) {
+  const auto scene = cube_scene(options.particles, 2.01, 0, options.precision);
+  const auto particles = sample(scene);
+  std::vector<Vec4<Real>> host(particles.size());
+  for (std::size_t i = 0; i < host.size(); ++i)
+    host[i] = padded(Vec3<Real>{Real(particles.rest[i].x()), Real(particles.rest[i].y()), Real(particles.rest[i].z())});
+  const DeviceArray<Vec4<Real>> position(queue, host);
+  NeighborLists lists;
+  Result result{"neighbors", host.size(), 0, 1, 0, "grid, lists of all pairs within 2.01 spacings", {}};
+  result.seconds = best_seconds(
+      queue, [&] { lists = find_neighbors<Real>(queue, position, Real(2.01 * scene.bodies[0].spacing)); });
+  result.mean_neighbours = lists.mean();
+  result.phases = queue.timers().phases();
+  return result;
+}
+
+template <class Real>
+Result bench_svd(Queue& queue, const BenchOptions& options) {
+  const auto count = std::size_t(options.particles);
+  DeviceArray<Vec3<Real>> stretches(queue, count);
+  Result result{"svd", count, 0, 1, 0, "3x3 decompositions, entries within 0.5 of the identity", {}};
+  result.seconds = best_seconds(
+      queue, [&] { launch(queue, "svd", count, DecomposeMany<Real>{Real(0.5), stretches.data()}); });
+  result.phases = queue.timers().phases();
+  return result;
+}
+
+template <class Real>
+Result run_case(Queue& queue, const BenchOptions& options, const std::string& name) {
+  if (name == "neighbors") return bench_neighbors<Real>(queue, options);
+  if (name == "svd") return bench_svd<Real>(queue, options);
+  if (name == "total-lagrangian") return bench_total_lagrangian<Real>(queue, options, name, 2.01, 0);
+  return bench_total_lagrangian<Real>(queue, options, name, 1.6, 0.1);
+}
+
+nlohmann::ordered_json to_json(const Result& result, const std::string& precision) {
+  nlohmann::ordered_json phases;
+  for (const auto& phase : result.phases)
+    phases[phase.name] = {{"seconds", phase.seconds}, {"launches", phase.launches}};
+  return {{"name", result.name},
+          {"precision", precision},
+          {"particles", result.particles},
+          {"mean_neighbours", result.mean_neighbours},
+          {"iterations", result.iterations},
+          {"seconds", result.seconds},
+          {"particle_iterations_per_second", result.rate()},
+          {"note", result.note},
+          {"phases", phases}};
+}
+
+std::vector<std::string> chosen_cases(const BenchOptions& options) {
+  std::vector<std::string> known;
+  for (const auto& [name, text] : bench_cases()) known.push_back(name);
+  for (const auto& name : options.cases)
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      throw InputError(fmt::format("There is no bench case \"{}\"; known are {}.", name, fmt::join(known, ", ")));
+  return options.cases.empty() ? known : options.cases;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> bench_cases() {
+  return {{"neighbors", "neighbour search of a lattice, 31 neighbours"},
+          {"svd", "rotation-variant 3x3 singular value decompositions"},
+          {"total-lagrangian", "Jacobi iterations, 31 neighbours (support 2.01), no penalty"},
+          {"total-lagrangian-compact", "the same at the default support 1.6 (18 neighbours) with the zero-energy penalty"}};
+}
+
+int bench(const BenchOptions& options) {
+  const auto cases = chosen_cases(options);
+  if (options.precision != "single" && options.precision != "double")
+    throw InputError(fmt::format("--precision {} is neither single nor double.", options.precision));
+  if (!(options.particles >= 8 && options.particles <= 1e9))
+    throw InputError("--particles takes a number from 8 to 1e9.");
+  Queue queue({options.device, options.threads});
+  if (options.precision == "double" && !queue.device().double_precision)
+    throw DeviceError(fmt::format("The device \"{}\" has no double precision.", queue.device().name));
+  const double bandwidth = triad_bandwidth(queue);
+  fmt::print("{} on {}, {} thread{}, triad {:.1f} GB/s\n", backend_name(), queue.device().name, queue.threads(),
+             queue.threads() == 1 ? "" : "s", bandwidth);
+  nlohmann::ordered_json results = nlohmann::ordered_json::array();
+  std::vector<std::vector<std::string>> rows{
+      {"case", "precision", "particles", "neighbours", "M/s", "M/s per GB/s", "ns each"}};
+  for (const auto& name : cases) {
+    const Result result = options.precision == "double" ? run_case<double>(queue, options, name)
+                                                        : run_case<float>(queue, options, name);
+    results.push_back(to_json(result, options.precision));
+    rows.push_back({name, options.precision, std::to_string(result.particles), fmt::format("{:.1f}", result.mean_neighbours),
+                    fmt::format("{:.2f}", result.rate() * 1e-6), fmt::format("{:.3f}", result.rate() * 1e-6 / bandwidth),
+                    fmt::format("{:.1f}", 1e9 / result.rate())});
+  }
+  fmt::print("{}  M/s: million particle-iterations per second; best of several repetitions\n", format_table(rows));
+  if (!options.json.empty()) {
+    const nlohmann::ordered_json json{{"backend", backend_name()},        {"device", queue.device().name},
+                                      {"compiler", backend_compiler()},   {"threads", queue.threads()},
+                                      {"bandwidth_gb_per_s", bandwidth}, {"cases", results}};
+    io::write_whole(options.json, json.dump(2) + "\n");
+  }
+  return 0;
+}
+
+}  // namespace ductile::app

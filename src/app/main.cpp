@@ -1,0 +1,181 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "app/bench.hpp"
+#include "app/check.hpp"
+#include "app/probe.hpp"
+#include "app/run.hpp"
+#include "app/version.hpp"
+#include "common/error.hpp"
+
+namespace {
+
+using namespace ductile;
+
+enum ExitCode { done = 0, failed = 1, wrong_input = 2, unusable_device = 3 };
+
+void add_scene(CLI::App& command, std::filesystem::path& scene, std::vector<std::string>& overrides) {
+  command.add_option("scene", scene, "scene file (TOML)")->required()->type_name("SCENE");
+  command.add_option("--set", overrides, "override a value, e.g. --set solver.iterations=40 (repeatable)")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+void add_run(CLI::App& program, std::function<int()>& action) {
+  auto* command = program.add_subcommand("run", "simulate a scene");
+  auto options = std::make_shared<app::RunOptions>();
+  add_scene(*command, options->scene, options->overrides);
+  command->add_option("-o,--output", options->output, "result folder (default: results/<scene's name>)")->type_name("DIR");
+  command->add_option("--threads", options->threads, "CPU threads (default: all)")->check(CLI::Range(1, 4096));
+  command->add_option("--device", options->device, "device by number or part of its name; see `ductile devices`");
+  command->add_flag("--resume", options->resume, "go on from the last checkpoint in the result folder");
+  command->add_flag("--force", options->force, "replace the result in the folder");
+  command->add_flag("-q,--quiet", options->quiet, "print errors only");
+  command->footer(
+      "Examples:\n"
+      "  ductile run scenes/first_light.toml\n"
+      "  ductile run scenes/first_light.toml -o soft --set materials.rubber.elastic.youngs_modulus=2e4\n"
+      "  ductile run scenes/first_light.toml --resume");
+  command->callback([options, &action] { action = [options] { return app::run(*options); }; });
+}
+
+void add_check(CLI::App& program, std::function<int()>& action) {
+  struct Options {
+    std::filesystem::path scene;
+    std::vector<std::string> overrides;
+  };
+  auto* command = program.add_subcommand("check", "check a scene and say what a run would need; simulate nothing");
+  auto options = std::make_shared<Options>();
+  add_scene(*command, options->scene, options->overrides);
+  command->footer("Example:\n  ductile check scenes/first_light.toml --set bodies[0].spacing=0.01");
+  command->callback([options, &action] { action = [options] { return app::check(options->scene, options->overrides); }; });
+}
+
+struct ProbeOptions {
+  std::filesystem::path scene;
+  std::vector<std::string> overrides, state;
+  std::string material, path;
+  std::vector<double> F;
+  std::optional<double> time_step;
+  double from = 1, to = 1;
+  int steps = 20;
+};
+
+int probe(const ProbeOptions& options) {
+  const auto scene = scene::read_scene(options.scene, options.overrides);
+  const auto found = std::find_if(scene.materials.begin(), scene.materials.end(),
+                                  [&](const auto& material) { return material.name == options.material; });
+  if (found == scene.materials.end()) {
+    std::string known;
+    for (const auto& material : scene.materials) known += (known.empty() ? "" : ", ") + material.name;
+    throw InputError(fmt::format("{} has no material \"{}\"; it has {}.", options.scene.string(), options.material, known));
+  }
+  if (options.path.empty()) {
+    Mat3<double> F{};
+    std::copy(options.F.begin(), options.F.end(), F.m);
+    fmt::print("{}", app::probe_point(*found, F, options.time_step, options.state));
+    return done;
+  }
+  const auto kind = options.path == "uniaxial" ? app::ProbePath::uniaxial
+                    : options.path == "shear"  ? app::ProbePath::shear
+                                               : app::ProbePath::volumetric;
+  fmt::print("{}", app::probe_path(*found, kind, options.from, options.to, options.steps, options.time_step));
+  return done;
+}
+
+void add_probe(CLI::App& program, std::function<int()>& action) {
+  auto* command = program.add_subcommand("probe", "evaluate one material point: stress and energy, or a stress-strain curve");
+  auto options = std::make_shared<ProbeOptions>();
+  add_scene(*command, options->scene, options->overrides);
+  command->add_option("--material", options->material, "name of the material")->required();
+  auto* F = command->add_option("--F", options->F, "deformation gradient, nine numbers row by row")
+                ->delimiter(',')
+                ->expected(9)
+                ->type_name("f11,f12,...,f33");
+  command->add_option("--dt", options->time_step, "duration in seconds, for laws that depend on the rate")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--state", options->state, "plastic state before, e.g. --state yield_stress=80 (repeatable)")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->needs(F);
+  auto* path = command->add_option("--path", options->path, "uniaxial (free lateral faces), shear or volumetric")
+                   ->check(CLI::IsMember({"uniaxial", "shear", "volumetric"}))
+                   ->excludes(F);
+  command->add_option("--from", options->from, "first stretch (shear: first shear)")->needs(path);
+  command->add_option("--to", options->to, "last stretch (shear: last shear)")->needs(path);
+  command->add_option("--steps", options->steps, "steps from first to last")->check(CLI::Range(1, 10000000))->needs(path);
+  command->footer(
+      "Examples:\n"
+      "  ductile probe scenes/first_light.toml --material rubber --F 1.1,0,0,0,1,0,0,0,1\n"
+      "  ductile probe scenes/first_light.toml --material rubber --path uniaxial --from 0.5 --to 2 --steps 150");
+  command->callback([options, F, path, &action] {
+    if (F->empty() && path->empty()) throw CLI::RequiredError("--F or --path");
+    action = [options] { return probe(*options); };
+  });
+}
+
+void add_bench(CLI::App& program, std::function<int()>& action) {
+  auto* command = program.add_subcommand("bench", "measure throughput");
+  auto options = std::make_shared<app::BenchOptions>();
+  std::string cases = "Cases:\n";
+  for (const auto& [name, text] : app::bench_cases()) cases += fmt::format("  {:<26} {}\n", name, text);
+  command->add_option("cases", options->cases, "cases to run (default: all)")->type_name("CASE");
+  command->add_option("--json", options->json, "also write the figures to this file")->type_name("FILE");
+  command->add_option("--particles", options->particles, "particles per case")->capture_default_str();
+  command->add_option("--precision", options->precision, "single or double")->capture_default_str();
+  command->add_option("--threads", options->threads, "CPU threads (default: all)")->check(CLI::Range(1, 4096));
+  command->add_option("--device", options->device, "device by number or part of its name");
+  command->footer(cases + "Example:\n  ductile bench total-lagrangian --particles 1000000 --json bench.json");
+  command->callback([options, &action] { action = [options] { return app::bench(*options); }; });
+}
+
+int execute(int argc, char** argv) {
+  CLI::App program("Ductile simulates elastic and inelastic solids with particles.", "ductile");
+  program.set_version_flag("--version", app::version);
+  program.require_subcommand(1);
+  std::function<int()> action;
+  add_run(program, action);
+  add_check(program, action);
+  add_probe(program, action);
+  add_bench(program, action);
+  program.add_subcommand("devices", "list the devices of this back end")->callback([&action] { action = app::devices; });
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return program.exit(error) == 0 ? done : wrong_input;
+  }
+  return action();
+}
+
+int report(const char* what, ExitCode code) {
+  std::fflush(stdout);
+  fmt::print(stderr, "{}\n", what);
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return execute(argc, argv);
+  } catch (const InputError& error) {
+    return report(error.what(), wrong_input);
+  } catch (const SimulationError& error) {
+    return report(error.what(), failed);
+  } catch (const DeviceError& error) {
+    return report(error.what(), unusable_device);
+  } catch (const std::bad_alloc&) {
+    return report("There is not enough memory. Use a larger spacing, or a machine with more memory.", failed);
+  } catch (const std::exception& error) {
+    return report(fmt::format("Ductile failed unexpectedly: {}", error.what()).c_str(), failed);
+  }
+}

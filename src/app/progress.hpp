@@ -1,0 +1,30 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace ductile::app {
+
+/// How far a run has come: one line that is rewritten on a terminal, a plain line every tenth of the way otherwise.
+class Progress {
+ public:
+  Progress(long long first_step, long long last_step, double time_step, double work_per_step, bool quiet);
+  ~Progress();
+
+  void update(long long step, double min_volume_ratio);
+  /// Ends the line so that other text can follow.
+  void finish();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  [[nodiscard]] std::string line(long long step, double min_volume_ratio) const;
+
+  long long first_, last_;
+  double time_step_, work_per_step_;
+  bool quiet_, terminal_;
+  bool open_ = false;
+  int tenth_ = -1;
+  Clock::time_point start_, shown_;
+};
+
+}  // namespace ductile::app

@@ -1,0 +1,167 @@
+#include "app/result_folder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "common/error.hpp"
+#include "io/vtk.hpp"
+
+namespace ductile::app {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::vector<std::string> history_columns() {
+  return {"step",       "time",       "kinetic_energy", "elastic_energy",     "gravity_energy",     "momentum_x",
+          "momentum_y", "momentum_z", "angular_momentum_x", "angular_momentum_y", "angular_momentum_z", "max_speed",
+          "min_volume_ratio", "residual", "iterations"};
+}
+
+std::vector<std::string> probe_columns(const scene::Scene& scene) {
+  std::vector<std::string> columns{"time"};
+  for (const auto& probe : scene.probes)
+    for (const char* axis : {"x", "y", "z"}) columns.push_back(probe.name + "." + axis);
+  return columns;
+}
+
+const std::vector<std::string>& result_names() {
+  static const std::vector<std::string> names{"particles", "particles.pvd", "history.csv",
+                                              "probes.csv", "run.json",      "checkpoint.bin"};
+  return names;
+}
+
+constexpr const char* bookkeeping = "run";
+
+}  // namespace
+
+ResultFolder::ResultFolder(fs::path folder, const scene::Scene& scene, Existing existing)
+    : folder_(std::move(folder)), scene_(scene), history_(history_columns()), probes_(probe_columns(scene)) {
+  check_existing(existing);
+  std::error_code error;
+  fs::create_directories(folder_ / "particles", error);
+  if (error)
+    throw InputError(fmt::format("The output folder {} can't be made: {}. Choose another with -o.", folder_.string(),
+                                 error.message()));
+  lock_.emplace(folder_);
+  io::remove_stale_temporaries(folder_);
+  io::remove_stale_temporaries(folder_ / "particles");
+  if (existing == Existing::replace) clear();
+  if (existing == Existing::resume) read_checkpoint();
+}
+
+void ResultFolder::check_existing(Existing existing) {
+  std::error_code error;
+  if (fs::exists(folder_, error) && !fs::is_directory(folder_, error))
+    throw InputError(fmt::format("The output folder {} is a file. Choose another with -o.", folder_.string()));
+  const bool used = std::any_of(result_names().begin(), result_names().end(),
+                                [&](const auto& name) { return fs::exists(folder_ / name, error); });
+  if (existing == Existing::refuse && used)
+    throw InputError(fmt::format("The output folder {} holds a result already. Go on with it by --resume, replace it by "
+                                 "--force, or choose another folder with -o.",
+                                 folder_.string()));
+  if (existing == Existing::resume && !used)
+    throw InputError(fmt::format("There is nothing to resume in {}: it holds no result. Start without --resume.",
+                                 folder_.string()));
+}
+
+void ResultFolder::clear() {
+  for (const auto& name : result_names()) fs::remove_all(folder_ / name);
+  fs::create_directories(folder_ / "particles");
+}
+
+void ResultFolder::read_checkpoint() {
+  const fs::path file = folder_ / "checkpoint.bin";
+  if (!fs::exists(file)) {
+    clear();  // killed before its first checkpoint: start again
+    return;
+  }
+  auto checkpoint = io::read_checkpoint(file);
+  if (checkpoint.scene_digest != scene_.digest)
+    throw InputError(fmt::format("{} was written for another scene: a result can only be resumed with the same scene and "
+                                 "--set values (solver.end_time may differ). Use another folder (-o) or --force.",
+                                 file.string()));
+  if (checkpoint.backend != backend_name())
+    throw InputError(fmt::format("{} was written by the {} back end and this is {}: resume it with the same one, so that "
+                                 "the result stays reproducible.",
+                                 file.string(), checkpoint.backend, backend_name()));
+  checkpoint_ = std::move(checkpoint);
+}
+
+double ResultFolder::restore(Solver& solver) {
+  const auto block = std::find_if(checkpoint_->blocks.begin(), checkpoint_->blocks.end(),
+                                  [](const auto& b) { return b.name == bookkeeping; });
+  if (block == checkpoint_->blocks.end())
+    throw InputError(fmt::format("{} lacks its bookkeeping.", (folder_ / "checkpoint.bin").string()));
+  const auto json = nlohmann::json::parse(reinterpret_cast<const char*>(block->bytes.data()),
+                                          reinterpret_cast<const char*>(block->bytes.data()) + block->bytes.size());
+  std::vector<StateBlock> blocks;
+  for (auto& b : checkpoint_->blocks) blocks.push_back({b.name, std::move(b.bytes)});
+  history_ = io::CsvTable::read(folder_ / "history.csv");
+  history_.truncate(json.at("history_rows").get<std::size_t>());
+  if (!scene_.probes.empty()) {
+    probes_ = io::CsvTable::read(folder_ / "probes.csv");
+    probes_.truncate(json.at("probe_rows").get<std::size_t>());
+  }
+  frames_.clear();
+  for (const auto& frame : json.at("frames")) frames_.emplace_back(frame.at(0).get<double>(), frame.at(1).get<std::string>());
+  solver.restore(json.at("step").get<long long>(), blocks);
+  checkpoint_.reset();
+  return json.at("wall_seconds").get<double>();
+}
+
+void ResultFolder::record(long long step, double time, const StepReport& r, const std::vector<double>& probes) {
+  history_.add({double(step), time, r.kinetic_energy, r.elastic_energy, r.gravity_energy, r.momentum.x(), r.momentum.y(),
+                r.momentum.z(), r.angular_momentum.x(), r.angular_momentum.y(), r.angular_momentum.z(), r.max_speed,
+                r.min_volume_ratio, r.residual, double(r.iterations)});
+  if (scene_.probes.empty()) return;
+  std::vector<double> row{time};
+  row.insert(row.end(), probes.begin(), probes.end());
+  probes_.add(row);
+}
+
+void ResultFolder::write_frame(Solver& solver, double time) {
+  const auto to_point_data = [](ParticleField&& field) {
+    io::PointData data{std::move(field.name), field.components, {}};
+    std::visit([&](auto& values) { data.values = std::move(values); }, field.values);
+    return data;
+  };
+  std::vector<io::PointData> data;
+  std::vector<std::int64_t> id(solver.particles());
+  for (std::size_t i = 0; i < id.size(); ++i) id[i] = std::int64_t(i);
+  data.push_back({"id", 1, std::move(id)});
+  data.push_back({"body", 1, solver.body_of_particle()});
+  for (const auto field : scene_.output.fields) data.push_back(to_point_data(solver.field(field)));
+  const std::string name = fmt::format("particles/particles_{:06}.vtp", frames_.size());
+  io::write_particles(folder_ / name, to_point_data(solver.positions()), data, time);
+  frames_.emplace_back(time, name);
+  io::write_collection(folder_ / "particles.pvd", frames_);
+}
+
+void ResultFolder::write_tables() {
+  io::write_whole(folder_ / "history.csv", history_.text());
+  if (!scene_.probes.empty()) io::write_whole(folder_ / "probes.csv", probes_.text());
+}
+
+void ResultFolder::write_checkpoint(Solver& solver, double wall_seconds) {
+  write_tables();
+  nlohmann::json json{{"step", solver.step()},
+                      {"history_rows", history_.rows()},
+                      {"probe_rows", probes_.rows()},
+                      {"wall_seconds", wall_seconds},
+                      {"frames", frames_}};
+  const std::string text = json.dump();
+  io::Checkpoint checkpoint{scene_.digest, backend_name(), {}};
+  checkpoint.blocks.push_back({bookkeeping, std::vector<std::byte>(text.size())});
+  std::memcpy(checkpoint.blocks.back().bytes.data(), text.data(), text.size());
+  for (auto& block : solver.save()) checkpoint.blocks.push_back({std::move(block.name), std::move(block.bytes)});
+  io::write_checkpoint(folder_ / "checkpoint.bin", checkpoint);
+}
+
+void ResultFolder::write_run_record(const std::string& json) { io::write_whole(folder_ / "run.json", json); }
+
+}  // namespace ductile::app

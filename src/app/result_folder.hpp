@@ -1,0 +1,52 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "io/checkpoint.hpp"
+#include "io/csv.hpp"
+#include "io/files.hpp"
+#include "scene/scene.hpp"
+#include "solvers/solver.hpp"
+
+namespace ductile::app {
+
+/// What a run leaves: particles.pvd and its frames, history.csv, probes.csv, run.json, checkpoint.bin. Each file is whole
+/// at every moment, and a checkpoint never knows more than the tables on disk.
+class ResultFolder {
+ public:
+  enum class Existing { refuse, resume, replace };
+
+  /// Takes hold of the folder, or throws InputError: it holds a result already, belongs to another scene, is in use or
+  /// can't be written.
+  ResultFolder(std::filesystem::path folder, const scene::Scene& scene, Existing existing);
+
+  [[nodiscard]] const std::filesystem::path& path() const { return folder_; }
+  [[nodiscard]] bool has_checkpoint() const { return checkpoint_.has_value(); }
+  /// Puts the solver, and the tables with it, where the checkpoint was written; returns the seconds spent until then.
+  double restore(Solver& solver);
+
+  void record(long long step, double time, const StepReport& report, const std::vector<double>& probes);
+  void write_frame(Solver& solver, double time);
+  void write_checkpoint(Solver& solver, double wall_seconds);
+  void write_tables();
+  void write_run_record(const std::string& json);
+  [[nodiscard]] std::size_t frames() const { return frames_.size(); }
+
+ private:
+  void check_existing(Existing existing);
+  void clear();
+  void read_checkpoint();
+
+  std::filesystem::path folder_;
+  const scene::Scene& scene_;
+  std::optional<io::FolderLock> lock_;
+  std::optional<io::Checkpoint> checkpoint_;
+  io::CsvTable history_, probes_;
+  std::vector<std::pair<double, std::string>> frames_;
+};
+
+}  // namespace ductile::app

@@ -1,0 +1,223 @@
+#include "app/run.hpp"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <nlohmann/json.hpp>
+
+#include "app/progress.hpp"
+#include "app/result_folder.hpp"
+#include "app/text.hpp"
+#include "app/version.hpp"
+#include "common/error.hpp"
+
+namespace ductile::app {
+
+namespace {
+
+volatile std::sig_atomic_t interrupted = 0;
+
+void interrupt(int) { interrupted = 1; }
+
+double peak_memory() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return 1024.0 * double(usage.ru_maxrss);
+}
+
+/// When frames and checkpoints are due.
+struct Schedule {
+  long long last_step, checkpoint_steps;
+  double frame_steps;
+
+  explicit Schedule(const scene::Scene& scene)
+      : last_step(std::max(1LL, std::llround(scene.solver.end_time / scene.solver.time_step))),
+        checkpoint_steps(std::max(1LL, std::llround(scene.output.checkpoint_interval / scene.solver.time_step))),
+        frame_steps(std::max(1.0, scene.output.interval / scene.solver.time_step)) {}
+  [[nodiscard]] bool frame_due(long long step, std::size_t frames) const {
+    return step == last_step || step >= std::llround(double(frames) * frame_steps);
+  }
+};
+
+/// One run: the solver, its folder, and the clock.
+class Run {
+ public:
+  Run(const scene::Scene& scene, const RunOptions& options, ResultFolder& folder)
+      : scene_(scene),
+        options_(options),
+        folder_(folder),
+        schedule_(scene),
+        queue_({options.device, options.threads}),
+        solver_(make_solver(scene, queue_)) {
+    queue_.wait();
+    setup_seconds_ = seconds_since(start_);
+  }
+
+  int execute() {
+    if (folder_.has_checkpoint()) {
+      earlier_seconds_ = folder_.restore(*solver_);
+      if (solver_->step() >= schedule_.last_step) {
+        say(fmt::format("{} is complete already ({} steps).\n", folder_.path().string(), solver_->step()));
+        return 0;
+      }
+      say(fmt::format("resuming at step {} (t = {:.4g} s)\n", solver_->step(), time()));
+    }
+    greet();
+    write_record("running");
+    first_step_ = solver_->step();
+    try {
+      return loop();
+    } catch (const std::exception&) {
+      try {
+        write_record("failed");
+      } catch (const std::exception&) {  // the disk may be the reason; what it holds is still whole
+      }
+      throw;
+    }
+  }
+
+  [[nodiscard]] std::string how_to_go_on() const {
+    return fmt::format("The result up to the last checkpoint is whole in {}; go on with: ductile run {} -o {} --resume",
+                       folder_.path().string(), options_.scene.string(), folder_.path().string());
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static double seconds_since(Clock::time_point then) { return std::chrono::duration<double>(Clock::now() - then).count(); }
+  [[nodiscard]] double time() const { return double(solver_->step()) * scene_.solver.time_step; }
+  [[nodiscard]] double wall_seconds() const { return earlier_seconds_ + seconds_since(start_); }
+  [[nodiscard]] double work_per_step() const { return double(solver_->particles()) * scene_.solver.iterations; }
+  void say(const std::string& text) const {
+    if (!options_.quiet) fmt::print(stderr, "{}", text);
+  }
+
+  int loop() {
+    Progress progress(solver_->step(), schedule_.last_step, scene_.solver.time_step, work_per_step(), options_.quiet);
+    if (solver_->step() == 0) {
+      folder_.record(0, 0, solver_->measure(), solver_->probe());
+      folder_.write_frame(*solver_, 0);
+    }
+    while (solver_->step() < schedule_.last_step) {
+      const auto step_start = Clock::now();
+      const StepReport report = solver_->advance();
+      step_seconds_ += seconds_since(step_start);
+      folder_.record(solver_->step(), time(), report, solver_->probe());
+      const bool stop = interrupted != 0;
+      if (schedule_.frame_due(solver_->step(), folder_.frames())) folder_.write_frame(*solver_, time());
+      if (stop || solver_->step() % schedule_.checkpoint_steps == 0 || solver_->step() == schedule_.last_step)
+        folder_.write_checkpoint(*solver_, wall_seconds());
+      progress.update(solver_->step(), report.min_volume_ratio);
+      if (stop && solver_->step() < schedule_.last_step) {
+        progress.finish();
+        write_record("interrupted");
+        fmt::print(stderr, "Interrupted after step {} (t = {:.4g} s). Go on with: ductile run {} -o {} --resume\n",
+                   solver_->step(), time(), options_.scene.string(), folder_.path().string());
+        return 130;
+      }
+    }
+    progress.finish();
+    write_record("finished");
+    farewell();
+    return 0;
+  }
+
+  void greet() const {
+    say(fmt::format("{}\n  {} particles, {:.1f} neighbours each, {} steps of {:g} s, {} iterations\n  {} on {}, {} "
+                    "precision, {} thread{}\n",
+                    scene_.title, solver_->particles(), solver_->mean_neighbours(), schedule_.last_step,
+                    scene_.solver.time_step, scene_.solver.iterations, backend_name(), queue_.device().name,
+                    precision_name(), queue_.threads(), queue_.threads() == 1 ? "" : "s"));
+  }
+
+  void farewell() {
+    if (options_.quiet) return;
+    double total = 0;
+    auto phases = queue_.timers().phases();
+    std::sort(phases.begin(), phases.end(), [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
+    for (const auto& phase : phases) total += phase.seconds;
+    const double wall = seconds_since(start_);
+    std::vector<std::vector<std::string>> rows{{"phase", "time", "share", "launches"}};
+    const auto share = [&](double seconds) { return fmt::format("{:.1f} %", 100 * seconds / wall); };
+    for (const auto& phase : phases)
+      rows.push_back({phase.name, format_seconds(phase.seconds), share(phase.seconds), std::to_string(phase.launches)});
+    rows.push_back({"set-up, output and host", format_seconds(wall - total), share(wall - total), ""});
+    fmt::print("{}  {} wall time, {} particle-iterations/s in the steps, {} memory at most\n  results: {}\n",
+               format_table(rows), format_seconds(wall), format_count(throughput()), format_bytes(peak_memory()),
+               folder_.path().string());
+  }
+
+  [[nodiscard]] const char* precision_name() const {
+    return scene_.solver.precision == scene::Precision::double_precision ? "double" : "single";
+  }
+  [[nodiscard]] double throughput() const {
+    return step_seconds_ > 0 ? double(solver_->step() - first_step_) * work_per_step() / step_seconds_ : 0;
+  }
+
+  void write_record(const std::string& status) {
+    nlohmann::ordered_json phases;
+    for (const auto& phase : queue_.timers().phases())
+      phases[phase.name] = {{"seconds", phase.seconds}, {"launches", phase.launches}};
+    const nlohmann::ordered_json json{{"title", scene_.title},
+                                      {"scene", scene_.file.filename().string()},
+                                      {"scene_sha256", scene_.sha256},
+                                      {"scene_digest", scene_.digest},
+                                      {"version", version},
+                                      {"backend", backend_name()},
+                                      {"device", queue_.device().name},
+                                      {"compiler", backend_compiler()},
+                                      {"precision", precision_name()},
+                                      {"threads", queue_.threads()},
+                                      {"particles", solver_->particles()},
+                                      {"mean_neighbours", solver_->mean_neighbours()},
+                                      {"time_step", scene_.solver.time_step},
+                                      {"iterations", scene_.solver.iterations},
+                                      {"steps", solver_->step()},
+                                      {"wall_seconds", wall_seconds()},
+                                      {"set_up_seconds", setup_seconds_},
+                                      {"particle_iterations_per_second", throughput()},
+                                      {"peak_memory_bytes", std::llround(peak_memory())},
+                                      {"phases", phases},
+                                      {"status", status}};
+    folder_.write_run_record(json.dump(2) + "\n");
+  }
+
+  const scene::Scene& scene_;
+  const RunOptions& options_;
+  ResultFolder& folder_;
+  Schedule schedule_;
+  Clock::time_point start_ = Clock::now();
+  Queue queue_;
+  std::unique_ptr<Solver> solver_;
+  double setup_seconds_ = 0, earlier_seconds_ = 0, step_seconds_ = 0;
+  long long first_step_ = 0;
+};
+
+}  // namespace
+
+int run(const RunOptions& options) {
+  const scene::Scene scene = scene::read_scene(options.scene, options.overrides);
+  const auto output = options.output.empty() ? std::filesystem::path("results") / options.scene.stem() : options.output;
+  if (options.resume && options.force) throw InputError("--resume and --force contradict each other: give one.");
+  using Existing = ResultFolder::Existing;
+  ResultFolder folder(output, scene,
+                      options.resume  ? Existing::resume
+                      : options.force ? Existing::replace
+                                      : Existing::refuse);
+  std::signal(SIGINT, interrupt);
+  std::signal(SIGTERM, interrupt);
+  Run simulation(scene, options, folder);
+  try {
+    return simulation.execute();
+  } catch (const DivergenceError& error) {
+    throw SimulationError(
+        fmt::format("{} The frames and tables written before are whole in {}.", error.what(), output.string()));
+  } catch (const SimulationError& error) {
+    throw SimulationError(fmt::format("{} {}", error.what(), simulation.how_to_go_on()));
+  }
+}
+
+}  // namespace ductile::app

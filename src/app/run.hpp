@@ -1,0 +1,21 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace ductile::app {
+
+struct RunOptions {
+  std::filesystem::path scene;
+  std::filesystem::path output;  ///< empty: results/<stem of the scene>
+  std::vector<std::string> overrides;
+  std::string device;
+  int threads = 0;
+  bool resume = false, force = false, quiet = false;
+};
+
+/// `ductile run`; returns the exit code.
+int run(const RunOptions& options);
+
+}  // namespace ductile::app

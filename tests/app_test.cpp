@@ -1,0 +1,259 @@
+// The program as a user runs it: what it writes, how it fails, and that nothing is lost.
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <sstream>
+#include <thread>
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+std::string read(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+class App : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "ductile_app_XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  [[nodiscard]] fs::path at(const std::string& name) const { return folder_ / name; }
+
+  /// A soft block that falls onto the ground, a few hundred particles.
+  fs::path write_scene(const std::string& changes = "", const std::string& bodies = "") const {
+    std::ofstream(at("scene.toml")) << R"(title = "test block"
+[solver]
+method = "total-lagrangian"
+time_step = 1e-3
+end_time = 0.12
+iterations = 5
+)" << changes << R"(
+[materials.rubber]
+density = 1000.0
+elastic = { model = "neo-hookean", youngs_modulus = 1e5, poisson_ratio = 0.3 }
+[[bodies]]
+name = "block"
+material = "rubber"
+spacing = 0.05
+shape = { type = "box", size = [0.4, 0.4, 0.4] }
+position = [0, 0, 0.205]
+angular_velocity = [0, 1, 0]
+)" << bodies << R"([[colliders]]
+shape = { type = "plane", normal = [0, 0, 1], point = [0, 0, 0] }
+friction = 0.3
+[[probes]]
+name = "middle"
+body = "block"
+[output]
+interval = 0.02
+checkpoint_interval = 0.03
+)";
+    return at("scene.toml");
+  }
+
+  /// Starts the program; its standard error goes to a file. `prepare` runs in the new process.
+  pid_t start(const std::vector<std::string>& arguments, const std::function<void()>& prepare = [] {}) const {
+    const pid_t child = fork();
+    if (child != 0) return child;
+    const int error = open(at("stderr").c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0644);
+    const int output = open(at("stdout").c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0644);
+    dup2(error, STDERR_FILENO);
+    dup2(output, STDOUT_FILENO);
+    prepare();
+    std::vector<char*> argv{const_cast<char*>(DUCTILE_EXECUTABLE)};
+    for (const auto& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+    argv.push_back(nullptr);
+    execv(DUCTILE_EXECUTABLE, argv.data());
+    _exit(127);
+  }
+  static int wait_for(pid_t child) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  }
+  int run(const std::vector<std::string>& arguments, const std::function<void()>& prepare = [] {}) const {
+    return wait_for(start(arguments, prepare));
+  }
+  [[nodiscard]] std::string error() const { return read(at("stderr")); }
+  void expect_error(int code, const std::vector<std::string>& arguments, const std::vector<std::string>& words) const {
+    EXPECT_EQ(run(arguments), code) << error();
+    for (const auto& word : words) EXPECT_NE(error().find(word), std::string::npos) << "no \"" << word << "\" in: " << error();
+  }
+
+  static void expect_same_result(const fs::path& a, const fs::path& b) {
+    std::size_t compared = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(a)) {
+      const auto name = entry.path().filename();
+      if (entry.is_directory() || name == "run.json" || name == "checkpoint.bin") continue;
+      ++compared;
+      EXPECT_EQ(read(entry.path()), read(b / fs::relative(entry.path(), a))) << name;
+    }
+    EXPECT_GE(compared, 10u);
+    for (const auto& entry : fs::recursive_directory_iterator(b))
+      EXPECT_TRUE(fs::exists(a / fs::relative(entry.path(), b))) << entry.path() << " is left over";
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(App, RunLeavesWhatItPromises) {
+  ASSERT_EQ(run({"run", write_scene(), "-o", at("out")}), 0) << error();
+  const std::string history = read(at("out") / "history.csv");
+  EXPECT_EQ(history.substr(0, history.find('\n')),
+            "step,time,kinetic_energy,elastic_energy,gravity_energy,momentum_x,momentum_y,momentum_z,angular_momentum_x,"
+            "angular_momentum_y,angular_momentum_z,max_speed,min_volume_ratio,residual,iterations");
+  EXPECT_EQ(std::count(history.begin(), history.end(), '\n'), 122);  // head, start and 120 steps
+  const std::string probes = read(at("out") / "probes.csv");
+  EXPECT_EQ(probes.substr(0, probes.find('\n')), "time,middle.x,middle.y,middle.z");
+  for (int frame = 0; frame <= 6; ++frame)
+    EXPECT_TRUE(fs::exists(at("out") / "particles" / ("particles_00000" + std::to_string(frame) + ".vtp"))) << frame;
+  EXPECT_FALSE(fs::exists(at("out") / "particles" / "particles_000007.vtp"));
+  const auto record = nlohmann::json::parse(read(at("out") / "run.json"));
+  for (const char* key : {"title", "scene_sha256", "version", "backend", "device", "compiler", "precision", "threads",
+                          "particles", "mean_neighbours", "steps", "wall_seconds", "particle_iterations_per_second",
+                          "peak_memory_bytes", "phases", "status"})
+    EXPECT_TRUE(record.contains(key)) << key;
+  EXPECT_EQ(record.at("status"), "finished");
+  EXPECT_EQ(record.at("particles"), 512);
+  EXPECT_EQ(record.at("steps"), 120);
+  EXPECT_NE(read(at("stdout")).find("results: " + at("out").string()), std::string::npos);
+}
+
+TEST_F(App, ResultDoesNotDependOnTheThreads) {
+  for (const std::string scheme : {"gauss-seidel", "jacobi"}) {
+    write_scene("scheme = \"" + scheme + "\"\n");
+    ASSERT_EQ(run({"run", at("scene.toml"), "-o", at("one"), "--force", "--threads", "1", "-q"}), 0) << error();
+    ASSERT_EQ(run({"run", at("scene.toml"), "-o", at("two"), "--force", "--threads", "2", "-q"}), 0) << error();
+    expect_same_result(at("one"), at("two"));
+  }
+}
+
+TEST_F(App, KilledAndResumedRunEndsWithTheSameBytes) {
+  write_scene();
+  const auto begin = std::chrono::steady_clock::now();
+  ASSERT_EQ(run({"run", at("scene.toml"), "-o", at("whole"), "-q"}), 0) << error();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  std::mt19937 random(1);
+  std::uniform_real_distribution<double> moment(0, 0.9 * seconds);
+  int kills = 0;
+  for (int attempt = 0; attempt < 40; ++attempt) {
+    const bool exists = fs::exists(at("cut") / "run.json") || fs::exists(at("cut") / "particles");
+    std::vector<std::string> arguments{"run", at("scene.toml"), "-o", at("cut"), "-q"};
+    if (exists) arguments.emplace_back("--resume");
+    const pid_t child = start(arguments);
+    if (kills < 8) {
+      std::this_thread::sleep_for(std::chrono::duration<double>(moment(random)));
+      kill(child, SIGKILL);
+      if (wait_for(child) == -SIGKILL) ++kills;
+    } else {
+      ASSERT_EQ(wait_for(child), 0) << error();
+      break;
+    }
+  }
+  EXPECT_EQ(kills, 8);
+  expect_same_result(at("whole"), at("cut"));
+}
+
+TEST_F(App, InterruptedRunSaysHowToGoOn) {
+  write_scene();
+  const std::string longer = "solver.end_time=100";
+  const pid_t child = start({"run", at("scene.toml"), "-o", at("out"), "--set", longer});
+  for (int k = 0; k < 600 && !fs::exists(at("out") / "particles" / "particles_000002.vtp"); ++k)
+    std::this_thread::sleep_for(100ms);
+  kill(child, SIGINT);
+  EXPECT_EQ(wait_for(child), 130);
+  EXPECT_NE(error().find("--resume"), std::string::npos);
+  // end_time may change on resume.
+  EXPECT_EQ(run({"run", at("scene.toml"), "-o", at("out"), "--resume"}), 0) << error();
+}
+
+TEST_F(App, FullDiskKeepsTheResultAndResumes) {
+  write_scene();
+  ASSERT_EQ(run({"run", at("scene.toml"), "-o", at("whole"), "-q"}), 0) << error();
+  // Files beyond 40 kB fail, as on a disk that is full; frames are larger than that.
+  const int code = run({"run", at("scene.toml"), "-o", at("out"), "-q"}, [] {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{40000, 40000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  });
+  EXPECT_EQ(code, 1);
+  EXPECT_NE(error().find("--resume"), std::string::npos) << error();
+  for (const auto& entry : fs::recursive_directory_iterator(at("out")))
+    EXPECT_EQ(entry.path().string().find(".tmp"), std::string::npos) << "torn file " << entry.path();
+  EXPECT_EQ(run({"run", at("scene.toml"), "-o", at("out"), "--resume", "-q"}), 0) << error();
+  expect_same_result(at("whole"), at("out"));
+}
+
+TEST_F(App, ExistingResultIsNeverOverwritten) {
+  write_scene();
+  ASSERT_EQ(run({"run", at("scene.toml"), "-o", at("out"), "-q"}), 0) << error();
+  const std::string before = read(at("out") / "history.csv");
+  expect_error(2, {"run", at("scene.toml"), "-o", at("out")}, {"--resume", "--force", at("out").string()});
+  expect_error(2, {"run", at("scene.toml"), "-o", at("out"), "--resume", "--set", "solver.iterations=6"},
+               {"another scene"});
+  EXPECT_EQ(read(at("out") / "history.csv"), before);
+  EXPECT_EQ(run({"run", at("scene.toml"), "-o", at("out"), "--resume"}), 0) << "a complete run stays complete";
+  EXPECT_EQ(read(at("out") / "history.csv"), before);
+  EXPECT_EQ(run({"run", at("scene.toml"), "-o", at("out"), "--force", "-q", "--set", "solver.iterations=6"}), 0) << error();
+  EXPECT_NE(read(at("out") / "history.csv"), before);
+}
+
+TEST_F(App, BadInputIsRefusedWithPlaceAndRemedy) {
+  expect_error(2, {"run", at("missing.toml")}, {"missing.toml"});
+  write_scene("iteration = 3\n");
+  expect_error(2, {"run", at("scene.toml"), "-o", at("out")}, {"scene.toml:7:1", "iterations"});
+  write_scene();
+  expect_error(2, {"run", at("scene.toml"), "-o", at("out"), "--set", "bodies[0].spacing=nan"}, {"spacing"});
+  expect_error(2, {"run", at("scene.toml"), "-o", at("out"), "--set", "bodies[0].spacing=1e-5"}, {"GB", "larger spacing"});
+  expect_error(2, {"run", at("scene.toml"), "-o", at("scene.toml")}, {"is a file"});
+  expect_error(2, {"run", at("scene.toml"), "-o", at("scene.toml/below")}, {"can't be made"});
+  expect_error(2, {"run", at("scene.toml"), "--bogus"}, {"--bogus"});
+  expect_error(2, {"run", at("scene.toml"), "-o", at("out"), "--resume"}, {"nothing to resume"});
+  expect_error(2, {"bench", "bogus"}, {"bogus", "total-lagrangian"});
+  expect_error(3, {"run", at("scene.toml"), "-o", at("new"), "--device", "no such device"}, {"no such device"});
+  write_scene("", "[[fixtures]]\nname = \"nowhere\"\nbody = \"block\"\nregion = { type = \"sphere\", radius = 0.1, "
+                  "position = [9, 9, 9] }\n");
+  expect_error(2, {"run", at("scene.toml"), "-o", at("new2")}, {"nowhere", "no particle"});
+}
+
+TEST_F(App, DivergenceKeepsTheFramesBefore) {
+  write_scene("scheme = \"jacobi\"\nrelaxation = 1.0\n");
+  expect_error(1, {"run", at("scene.toml"), "-o", at("out"), "--set", "materials.rubber.elastic.youngs_modulus=1e9", "--set",
+                   "solver.time_step=0.01", "--set", "solver.end_time=10", "--set", "solver.iterations=50"},
+               {"diverged", "block", "solver.time_step=0.005"});
+  EXPECT_TRUE(fs::exists(at("out") / "particles" / "particles_000000.vtp"));
+  EXPECT_EQ(nlohmann::json::parse(read(at("out") / "run.json")).at("status"), "failed");
+}
+
+TEST_F(App, CheckAndDevicesAndProbePrint) {
+  EXPECT_EQ(run({"check", write_scene()}), 0);
+  EXPECT_NE(read(at("stdout")).find("512 particles"), std::string::npos);
+  EXPECT_EQ(run({"devices"}), 0);
+  EXPECT_NE(read(at("stdout")).find("back end"), std::string::npos);
+  EXPECT_EQ(run({"probe", at("scene.toml"), "--material", "rubber", "--F", "1.1,0,0,0,1,0,0,0,1"}), 0) << error();
+  const auto point = nlohmann::json::parse(read(at("stdout")));
+  EXPECT_GT(point.at("energy"), 0);
+  EXPECT_EQ(point.at("P").size(), 9u);
+  expect_error(2, {"probe", at("scene.toml"), "--material", "steel", "--F", "1,0,0,0,1,0,0,0,1"}, {"rubber"});
+}
+
+}  // namespace
