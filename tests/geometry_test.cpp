@@ -38,9 +38,10 @@ struct Case {
 constexpr int density = 120;  // samples per edge or circumference
 
 void add_disc(std::vector<Vector3d>& surface, double radius, double z) {
-  for (int i = 0; i <= density / 2; ++i)
+  const int rings = density / 2;
+  for (int i = 0; i <= rings; ++i)
     for (int j = 0; j < density; ++j) {
-      const double r = radius * i / (density / 2), angle = 2 * pi * j / density;
+      const double r = radius * i / rings, angle = 2 * pi * j / density;
       surface.emplace_back(r * std::cos(angle), r * std::sin(angle), z);
     }
 }
@@ -157,9 +158,7 @@ Vector3d random_point(std::mt19937_64& engine, double extent) {
   return {x, y, z};
 }
 
-Matrix3d some_rotation() {
-  return Eigen::AngleAxisd(0.9, Vector3d(0.3, -0.7, 0.5).normalized()).toRotationMatrix();
-}
+Matrix3d some_rotation() { return Eigen::AngleAxisd(0.9, Vector3d(0.3, -0.7, 0.5).normalized()).toRotationMatrix(); }
 
 TEST(SignedDistance, IsTheDistanceToTheNearestSurfacePoint) {
   std::mt19937_64 engine(1);
@@ -224,12 +223,13 @@ TEST(SignedDistance, IsZeroOnTheSurface) {
 TEST(SignedDistance, SingularPointsHaveAUnitNormalToANearestPoint) {
   const double tiny = std::numeric_limits<double>::denorm_min();
   for (const auto& shape : all_cases())
-    for (const Vector3d& p : {Vector3d(0, 0, 0), Vector3d(0, 0, 0.2), Vector3d(0, 0, -2), Vector3d(0.7, 0, 0),
-                              Vector3d(-0.7, 0, 0), Vector3d(0.5, 0.3, 0.7), Vector3d(tiny, 0, 0), Vector3d(0, -tiny, tiny),
-                              Vector3d(1e-170, -1e-170, 1e-170)}) {
+    for (const Vector3d& p :
+         {Vector3d(0, 0, 0), Vector3d(0, 0, 0.2), Vector3d(0, 0, -2), Vector3d(0.7, 0, 0), Vector3d(-0.7, 0, 0),
+          Vector3d(0.5, 0.3, 0.7), Vector3d(tiny, 0, 0), Vector3d(0, -tiny, tiny), Vector3d(1e-170, -1e-170, 1e-170)}) {
       const auto [distance, normal] = shape.evaluate(device(p));
       EXPECT_NEAR(norm(normal), 1.0, 1e-15) << shape.name << " at " << p.transpose();
-      EXPECT_NEAR(shape.evaluate(device(p) - distance * normal).distance, 0.0, 1e-15) << shape.name << " at " << p.transpose();
+      EXPECT_NEAR(shape.evaluate(device(p) - distance * normal).distance, 0.0, 1e-15)
+          << shape.name << " at " << p.transpose();
     }
 }
 
@@ -271,7 +271,8 @@ TEST(Shape, PlacementMovesTheDistanceField) {
     for (int trial = 0; trial < 200; ++trial) {
       const Vector3d p = random_point(engine, 1.2);
       // Rounding of the placement, coordinates of order two.
-      EXPECT_NEAR(signed_distance(placed, rotation * p + position), shape.evaluate(device(p)).distance, 3e-15) << shape.name;
+      EXPECT_NEAR(signed_distance(placed, rotation * p + position), shape.evaluate(device(p)).distance, 3e-15)
+          << shape.name;
     }
   }
 }
@@ -445,7 +446,8 @@ TEST(Sampling, JitterIsBoundedUniformAndSeeded) {
 TEST(Sampling, JitterIsTheSameOnEveryMachine) {
   const auto samples = sample_lattice({Box{{2, 1, 1}}}, 1.0, 0.25, 42);
   ASSERT_EQ(samples.positions.size(), 2u);
-  const Vector3d first(0x1.89b3f130a0638p-3, -0x1.5bc92d036a3cap-1, -0x1.559bd06717f94p-1), second(-0x1.ced2536c43f9ep-1, 0x1.ec5a81b94bb04p-1, -0x1.0f3c0e80abe5cp-1);
+  const Vector3d first(0x1.89b3f130a0638p-3, -0x1.5bc92d036a3cap-1, -0x1.559bd06717f94p-1),
+      second(-0x1.ced2536c43f9ep-1, 0x1.ec5a81b94bb04p-1, -0x1.0f3c0e80abe5cp-1);
   EXPECT_EQ(samples.positions[0], Vector3d(-0.5, 0, 0) + 0.25 * first);
   EXPECT_EQ(samples.positions[1], Vector3d(0.5, 0, 0) + 0.25 * second);
 }

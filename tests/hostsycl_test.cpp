@@ -74,7 +74,7 @@ TEST(HostSycl, SameBitsForAnyNumberOfThreads) {
 TEST(HostSycl, MemoryCommands) {
   sycl::queue queue(sycl::property_list{sycl::property::queue::in_order{}, sycl::property::queue::enable_profiling{}});
   EXPECT_TRUE(queue.is_in_order());
-  for (const std::size_t size : {1, 64, 1000, 1 << 20}) {
+  for (const std::size_t size : std::vector<std::size_t>{1, 64, 1000, 1 << 20}) {
     double* const memory = sycl::malloc_device<double>(size, queue);
     ASSERT_NE(memory, nullptr);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % 64, 0u) << "vectors want whole cache lines";

@@ -163,7 +163,7 @@ double solid_angle_winding(const TriangleMesh& mesh, const Vector3d& p) {
 
 /// Files in a folder of their own that goes away with the test.
 class MeshFile : public testing::Test {
- protected:
+ public:
   MeshFile() {
     const auto* test = testing::UnitTest::GetInstance()->current_test_info();
     folder_ = std::filesystem::temp_directory_path() /
@@ -172,6 +172,7 @@ class MeshFile : public testing::Test {
   }
   ~MeshFile() override { std::filesystem::remove_all(folder_); }
 
+ protected:
   std::filesystem::path write(const std::string& name, const std::string& bytes) const {
     std::ofstream(folder_ / name, std::ios::binary) << bytes;
     return folder_ / name;
@@ -284,7 +285,8 @@ std::string binary_ply(const Surface& surface, std::endian order, const std::str
   out << "ply\nformat binary_" << (order == std::endian::big ? "big" : "little") << "_endian 1.0\nelement face "
       << surface.faces.size() << "\nproperty short flag\nproperty list " << types << " vertex_indices\nelement vertex "
       << surface.vertices.size()
-      << "\nproperty uchar red\nproperty double y\nproperty double x\nproperty list ushort short marks\nproperty double "
+      << "\nproperty uchar red\nproperty double y\nproperty double x\nproperty list ushort short marks\nproperty "
+         "double "
          "z\nend_header\n";
   std::string bytes = out.str();
   for (const auto& face : surface.faces) {
@@ -436,6 +438,34 @@ TEST(TriangleMesh, TrianglesWithoutAreaCloseTheSurfaceAndDoNoHarm) {
   }
 }
 
+/// The upright edge over outline[0] gets a vertex in its middle that one of its two walls does not use; a triangle
+/// without area closes the gap.
+Surface with_slit(Surface prism, double height) {
+  const auto n = static_cast<std::uint32_t>(prism.vertices.size() / 2), middle = 2 * n;
+  prism.vertices.emplace_back(prism.vertices[0] + Vector3d(0, 0, height / 2));
+  prism.faces[0] = {0, 1, n + 1, n, middle};
+  prism.faces[n - 1] = {n - 1, 0, middle, n, 2 * n - 1};
+  return prism;
+}
+
+/// Convex and sharp: the normal of one wall alone would give points behind the edge the wrong side. Concave: so would
+/// no normal at all.
+TEST(TriangleMesh, SlitsInSharpAndConcaveEdgesKeepTheSide) {
+  const double height = 0.2;
+  const auto wedge = prism({{0, 0}, {10, -0.01}, {10, 0.01}}, height);
+  const auto notch = prism({{0, 0}, {1, 1}, {-1, 1}, {-1, -1}, {1, -1}}, height);
+  std::mt19937_64 engine(11);
+  for (const auto& surface : {wedge, notch}) {
+    const auto mesh = surface.mesh(), slit = with_slit(surface, height).mesh();
+    ASSERT_EQ(slit.triangles().size(), mesh.triangles().size() + 2);
+    for (int trial = 0; trial < 2000; ++trial) {
+      const Vector3d p = random_point(engine, 0.1) + Vector3d(0, 0, height / 2);
+      ASSERT_NEAR(slit.signed_distance(p), mesh.signed_distance(p), 1e-15) << p.transpose();
+      ASSERT_EQ(slit.signed_distance(p) < 0, solid_angle_winding(mesh, p) > 0.5) << p.transpose();
+    }
+  }
+}
+
 TEST(TriangleMesh, PartsThatTouchInAVertexHaveTheRightSide) {
   const auto mesh = box({1, 1, 1}).with(box({1, 1, 1}).moved({1, 1, 1})).mesh();
   EXPECT_EQ(mesh.vertices().size(), 15u);
@@ -529,23 +559,28 @@ TEST(TriangleMesh, RefusesPartsWithTheWrongOrientation) {
 }
 
 TEST_F(MeshFile, RefusesFilesThatCannotBeRead) {
-  const auto names_file = [&](const std::string& text, const std::string& name) { return text.starts_with((folder_ / name).string()); };
+  const auto names_file = [&](const std::string& text, const std::string& name) {
+    return text.starts_with((folder_ / name).string());
+  };
   const auto missing = refusal(folder_ / "missing.obj");
   EXPECT_TRUE(names_file(missing, "missing.obj") && has(missing, "does not exist")) << missing;
   std::filesystem::create_directory(folder_ / "folder.obj");
   const auto directory = refusal(folder_ / "folder.obj");
   EXPECT_TRUE(names_file(directory, "folder.obj") && has(directory, "not a file")) << directory;
   const auto ending = refusal("mesh.step", "x");
-  EXPECT_TRUE(names_file(ending, "mesh.step") && has(ending, "'.step'") && has(ending, ".obj, .stl, .ply or .off")) << ending;
-  for (const std::string name : {"e.obj", "e.stl", "e.ply", "e.off"}) EXPECT_TRUE(has(refusal(name, ""), "empty")) << name;
+  EXPECT_TRUE(names_file(ending, "mesh.step") && has(ending, "'.step'") && has(ending, ".obj, .stl, .ply or .off"))
+      << ending;
+  for (const std::string name : {"e.obj", "e.stl", "e.ply", "e.off"})
+    EXPECT_TRUE(has(refusal(name, ""), "empty")) << name;
   for (double scale : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()})
     EXPECT_TRUE(has(refusal("s.obj", obj(box({1, 1, 1})), scale), "scale"));
   EXPECT_TRUE(has(refusal("s.obj", obj(box({1, 1, 1})), 1e300), "1e+30"));
 }
 
 TEST_F(MeshFile, RefusesDamagedTextAtItsLine) {
-  const std::string ply = "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n"
-                          "element face 1\nproperty list uchar int vertex_indices\nend_header\n";
+  const std::string ply =
+      "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n"
+      "element face 1\nproperty list uchar int vertex_indices\nend_header\n";
   const std::string facet = "solid\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\n";
   struct Bad {
     std::string name, bytes;
@@ -603,7 +638,8 @@ TEST_F(MeshFile, RefusesDamagedBinaries) {
   const auto cube = box({1, 1, 1});
   const auto stl = binary_stl(cube);
   const auto ply = binary_ply<std::uint8_t, std::int32_t>(cube, std::endian::little, "uchar int");
-  EXPECT_TRUE(has(refusal("a.stl", stl.substr(0, 200)), "ends before") || has(refusal("a.stl", stl.substr(0, 200)), "STL"));
+  EXPECT_TRUE(has(refusal("a.stl", stl.substr(0, 200)), "ends before") ||
+              has(refusal("a.stl", stl.substr(0, 200)), "STL"));
   auto unmarked = stl;
   unmarked.replace(0, 5, "cube ");
   const auto cut = refusal("b.stl", unmarked.substr(0, 300));
@@ -621,8 +657,9 @@ TEST_F(MeshFile, RefusesDamagedBinaries) {
   EXPECT_NE(refusal("f.ply", huge_list), "");
   const auto floats = refusal("g.ply", binary_ply<std::uint8_t, float>(cube, std::endian::little, "uchar float"));
   EXPECT_TRUE(has(floats, "whole numbers")) << floats;
-  const auto strips = refusal("h.ply", "ply\nformat ascii 1.0\nelement vertex 0\nproperty float x\nproperty float y\nproperty "
-                                       "float z\nelement tristrips 0\nend_header\n");
+  const auto strips = refusal("h.ply",
+                              "ply\nformat ascii 1.0\nelement vertex 0\nproperty float x\nproperty float y\nproperty "
+                              "float z\nelement tristrips 0\nend_header\n");
   EXPECT_TRUE(has(strips, "element 'face'")) << strips;
 }
 
@@ -715,9 +752,9 @@ TEST(MeshSampling, BoxMeshSamplesLikeABox) {
 /// A cross whose inner walls lie on lattice points, up to rounding: these are kept on all sides.
 TEST(MeshSampling, PointsOnUprightWallsAreKeptOnEverySide) {
   const double a = 0.4, b = 1.5;  // half the width of the arms, half the size
-  const auto shape = shape_of(prism({{a, a}, {a, b}, {-a, b}, {-a, a}, {-b, a}, {-b, -a}, {-a, -a}, {-a, -b}, {a, -b},
-                                     {a, -a}, {b, -a}, {b, a}},
-                                    1.0));
+  const auto shape = shape_of(prism(
+      {{a, a}, {a, b}, {-a, b}, {-a, a}, {-b, a}, {-b, -a}, {-a, -a}, {-a, -b}, {a, -b}, {a, -a}, {b, -a}, {b, a}},
+      1.0));
   ASSERT_NEAR(volume(shape), 4.16, 1e-14);
   // 15 x 15 columns at -1.4, -1.2 ... 1.4, of which |x| <= 0.4 or |y| <= 0.4; five layers.
   EXPECT_EQ(sample_lattice(shape, 0.2, 0, 1).positions.size(), 5u * (5 * 15 + 10 * 5));

@@ -33,7 +33,8 @@ void expect_equal_to_brute_force(const Points<Real>& x, Real radius, const std::
   Queue queue;
   const DeviceArray<Vec4<Real>> position(queue, x);
   const DeviceArray<std::uint32_t> groups(queue, group);
-  const auto lists = find_neighbors<Real>(queue, position, radius, groups.data());
+  const auto lists = group.empty() ? find_neighbors<Real>(queue, position, radius)
+                                   : find_neighbors<Real>(queue, position, radius, SameGroup{groups.data()});
   const auto start = lists.start.download(), index = lists.index.download();
   const auto expected = brute_force(x, radius, group.empty() ? nullptr : group.data());
   ASSERT_EQ(start.size(), x.size() + 1);

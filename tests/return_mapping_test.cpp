@@ -89,14 +89,24 @@ std::vector<Mapped<Real, typename Model::State>> map_states(Queue& queue, const 
   return mapped.download();
 }
 
-/// 10^5 states, half within the range of the series and half far out, mapped on the device; then the results once more,
-/// with the state that the first mapping left behind or with the one it started from (the surface has not moved then).
+/// 10^5 states, half within the range of the series and half far out.
+const std::vector<Eigen::Matrix3d>& trial_states() {
+  static const auto states = [] {
+    auto all = random_states(50'000, 0.15);
+    const auto large = random_states(50'000, 0.5);
+    all.insert(all.end(), large.begin(), large.end());
+    return all;
+  }();
+  return states;
+}
+
+/// Those states mapped on the device; then the results once more, with the state that the first mapping left behind or
+/// with the one it started from (the surface has not moved then).
 template <class Real, class Model>
 Outcome<Real, Model> map_random_states(const Model& model, const typename Model::State& state, bool carry_state,
                                        double time_step = 0) {
   Outcome<Real, Model> outcome;
-  for (const double deviation : {0.15, 0.5})
-    for (const auto& F : random_states(50'000, deviation)) outcome.trial.push_back(matrix<Real>(F));
+  for (const auto& F : trial_states()) outcome.trial.push_back(matrix<Real>(F));
   Queue queue;
   std::vector<typename Model::State> states(outcome.trial.size(), state);
   outcome.first = map_states<Real>(queue, model, time_step, outcome.trial, states);
@@ -487,8 +497,8 @@ void expect_herschel_bulkley(double power) {
 }
 
 TEST(ReturnMapping, HerschelBulkleyFlowsAtItsRateAndKeepsTheVolume) {
-  for (const double power : {0.5, 2.0}) expect_herschel_bulkley<double>(power);
-  expect_herschel_bulkley<float>(1.0);
+  expect_herschel_bulkley<double>(0.5);
+  expect_herschel_bulkley<float>(2.0);
 }
 
 TEST(ReturnMapping, HerschelBulkleyHasTheRightLimits) {

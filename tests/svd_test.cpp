@@ -199,6 +199,33 @@ TYPED_TEST(Decompositions, SvdOfTheIdentityIsExact) {
   }
 }
 
+TYPED_TEST(Decompositions, MatricesARoundingUnitAwayFromUniformScalingAreNothingSpecial) {
+  using Real = TypeParam;
+  // Every deviator of a few rounding units, where the mean of the diagonal is itself rounded by as much.
+  SvdErrors<Real> errors;
+  Worst vectors, reconstruction;
+  std::size_t index = 0;
+  for (const Real base : {Real(1), Real(1.25), Real(1.5), Real(1.75), Real(0.1)})
+    for (int combination = 0; combination < 4 * 4 * 4 * 8; ++combination, ++index) {
+      const auto units = [&](int digit) { return Real(digit - 1) * base * rounding_unit<Real>; };
+      auto a = Mat3<Real>::diagonal(
+          {base + units(combination & 3), base + units((combination >> 2) & 3), base + units((combination >> 4) & 3)});
+      a(0, 1) = a(1, 0) = units(1 + ((combination >> 6) & 1));
+      a(0, 2) = a(2, 0) = units(1 + ((combination >> 7) & 1));
+      a(1, 2) = a(2, 1) = units(1 + ((combination >> 8) & 1));
+      measure(errors, a, svd(a), index);
+      const SymmetricEigen<Real> spectrum = symmetric_eigen(a);
+      const auto q = Wide<Real>::of(spectrum.vectors), wide = Wide<Real>::of(a);
+      vectors.note(this->distance_from_rotations(q), index);
+      reconstruction.note(this->relative(q * Wide<Real>::of(spectrum.values).asDiagonal() * q.transpose() - wide, wide),
+                          index);
+    }
+  errors.expect();
+  // As for all other matrices.
+  EXPECT_WITHIN(vectors, 12);
+  EXPECT_WITHIN(reconstruction, 10);
+}
+
 TYPED_TEST(Decompositions, SvdEndsForInputThatIsNotFinite) {
   using Real = TypeParam;
   for (const Real bad : {std::numeric_limits<Real>::quiet_NaN(), std::numeric_limits<Real>::infinity()})

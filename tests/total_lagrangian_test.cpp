@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <numbers>
 #include <random>
 
 #include "common/error.hpp"
@@ -68,8 +69,8 @@ struct Patch {
     const DeviceArray<Vec4<Real>> moved(queue, x);
     DeviceArray<Mat3<Real>> H(queue, n);
     launch(queue, "evaluate", n,
-           Evaluate<Real, Columns, Material>{pairs(), moments.data(), spread.empty(), moved.data(), material, Real(0), 0,
-                                             H.data(), energy.data(), nullptr});
+           Evaluate<Real, Columns, Material>{pairs(), moments.data(), moved.data(), material, Real(0), 0,
+                                             H.data(), energy.data()});
     auto F = H.download();
     for (auto& f : F) f = f + Mat3<Real>::identity();
     return F;
@@ -140,8 +141,8 @@ TEST(TotalLagrangianGolden, FirstCorrectionOnALattice) {
     launch(queue, "solve", 1,
            SolveBlocks<double, 4, Patch<double, 4>::Material>{
                patch.pairs(), patch.moments.data(), nullptr, patch.position.data(), patch.gradient.data(), patch.material,
-               {1 / (dt * dt), 0, 1e-13, 1, false}, block_start.data(), member.data(), patch.increment.data(),
-               patch.multiplier.data(), violation.data()});
+               {1 / (dt * dt), 0, 1e-13, 1, 1, false}, block_start.data(), member.data(), patch.increment.data(),
+               patch.multiplier.data(), violation.data(), nullptr});
     EXPECT_NEAR(violation.download()[i] / want.at("C").get<double>(), 1, 1e-11);
     EXPECT_NEAR(patch.multiplier.download()[i] / want.at("dlambda(first)").get<double>(), 1, 1e-11);
     const auto moved = xyz(patch.increment.download()[i]) - xyz(before[i]);
@@ -176,7 +177,7 @@ TEST(TotalLagrangianGradient, ExactOnAffineMaps) {
   EXPECT_LT((affine_error<float, 4>(GradientKind::corrected, A)), single);
   EXPECT_LT((affine_error<float, 4>(GradientKind::mlsrk_linear, A)), single);
   // The uncorrected ones are not exact, and say so.
-  EXPECT_GT((affine_error<double, 3>(GradientKind::raw, A)), 1e-2);
+  EXPECT_GT((affine_error<double, 4>(GradientKind::raw, A)), 1e-2);
   EXPECT_GT((affine_error<double, 4>(GradientKind::mlsrk_constant, A)), 1e-2);
 }
 
@@ -196,7 +197,7 @@ std::pair<double, double> correction_imbalance(GradientKind kind, bool gauss_sei
   });
   patch.displace(x);
   const double dt = 1e-3;
-  const StepConstants<double> constants{1 / (dt * dt), penalty, 1e-13, 1, false};
+  const StepConstants<double> constants{1 / (dt * dt), penalty, 1e-13, 1, 0.5, false};
   const auto before = patch.increment.download();
   std::vector<Vec4<double>> after;
   if (gauss_seidel) {
@@ -206,7 +207,7 @@ std::pair<double, double> correction_imbalance(GradientKind kind, bool gauss_sei
            SolveBlocks<double, Columns, typename Patch<double, Columns>::Material>{
                patch.pairs(), patch.moments.data(), patch.spread.data(), patch.position.data(), patch.gradient.data(),
                patch.material, constants, start.data(), member.data(), patch.increment.data(), patch.multiplier.data(),
-               nullptr});
+               nullptr, nullptr});
     after = patch.increment.download();
   } else {
     DeviceArray<Vec4<double>> corrected(queue, patch.n);
@@ -216,7 +217,7 @@ std::pair<double, double> correction_imbalance(GradientKind kind, bool gauss_sei
                patch.gradient.data(), patch.material, constants, 0, patch.multiplier.data(), nullptr, patch.line.data()});
     launch(queue, "corrections", patch.n,
            ApplyCorrections<double, Columns, true>{patch.pairs(), patch.line.data(), patch.position.data(),
-                                                   patch.increment.data(), 0.5, corrected.data()});
+                                                   patch.increment.data(), corrected.data(), nullptr});
     after = corrected.download();
   }
   Vec3<double> force{0, 0, 0}, torque{0, 0, 0};
@@ -244,7 +245,7 @@ TEST(TotalLagrangianConservation, CorrectionsHaveNoNetForceAndNoTorque) {
       EXPECT_LT(corrected.first, rounding);
       EXPECT_LT(corrected.second, rounding);
       // Gradients that miss rotations keep momentum but exert torques.
-      EXPECT_LT(correction_imbalance<3>(GradientKind::raw, gauss_seidel, penalty).first, rounding);
+      EXPECT_LT(correction_imbalance<4>(GradientKind::raw, gauss_seidel, penalty).first, rounding);
       EXPECT_LT(correction_imbalance<4>(GradientKind::mlsrk_linear, gauss_seidel, penalty).first, rounding);
     }
 }
@@ -319,8 +320,9 @@ TEST(TotalLagrangian, BlockComesToRestOnTheGround) {
     Queue queue;
     const auto solver = make_solver(scene, queue);
     StepReport end;
-    for (int k = 0; k < 1500; ++k) end = solver->advance();
-    EXPECT_LT(end.max_speed, 2e-3);
+    for (int k = 0; k < 2500; ++k) end = solver->advance();
+    // The fall hits at 1 m/s and decays with exp(-2.5 t): a hundredth of that is left after two seconds, a tenth is slack.
+    EXPECT_LT(end.max_speed, 1e-3);
     const auto positions = std::get<std::vector<double>>(solver->positions().values);
     double lowest = 1, mean = 0;
     for (std::size_t i = 0; i < positions.size(); i += 3) {
@@ -394,8 +396,35 @@ TEST(TotalLagrangian, ClampedBeamMatchesFiniteElements) {
   const double last = probes[2], before = probes[5];
   const double tip = last + (last - before) / 2;  // the end face is half a spacing beyond the last layer
   EXPECT_NEAR(tip / -0.3479, 1, 0.025);
-  // The wall carries the weight, two layers behind it included. One per mille: the last of the motion.
-  EXPECT_NEAR(probes[8] / (100 * 9.81 * 0.04 * (1 + 2 * s)), 1, 1e-3);
+  // The wall carries the weight, two layers behind it included; the beam still brakes by a few per mille of g.
+  EXPECT_NEAR(probes[8] / (100 * 9.81 * 0.04 * (1 + 2 * s)), 1, 1e-2);
+}
+
+TEST(TotalLagrangian, ReactionBalancesMomentum) {
+  for (const auto scheme : {scene::Scheme::gauss_seidel, scene::Scheme::jacobi}) {
+    auto scene = block_scene();
+    scene.solver.scheme = scheme;
+    scene::Fixture top;
+    top.name = "top";
+    top.region.kind = geometry::Box{Vector3d(1, 1, 0.1)};
+    top.region.position = {0, 0, 0.2};
+    top.motion.velocity = {0.1, 0, 0.2};
+    scene.fixtures.push_back(top);
+    scene.probes.push_back({"hand", scene::Probe::Quantity::reaction, 0, {}, 0});
+    Queue queue;
+    const auto solver = make_solver(scene, queue);
+    (void)solver->advance();  // takes up the motion of the fixture, which starts at once
+    StepReport before = solver->measure();
+    for (int k = 0; k < 50; ++k) {
+      const StepReport after = solver->advance();
+      const Vector3d change = (after.momentum - before.momentum) / scene.solver.time_step;
+      const Vector3d weight = 1000 * 0.3 * 0.3 * 0.4 * scene.gravity;
+      const auto probes = solver->probe();
+      // Forces of some hundred newton; differences of momenta over a millisecond lose three digits of double precision.
+      ASSERT_LT((Vector3d(probes[0], probes[1], probes[2]) - (change - weight)).norm(), 1e-8);
+      before = after;
+    }
+  }
 }
 
 TEST(TotalLagrangian, SinglePrecisionFollowsDouble) {

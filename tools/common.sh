@@ -1,5 +1,8 @@
 # Shared by the tools: source it. Sets `root`, the project's folder; the caller stays in its own.
 
+# OpenMP threads sleep instead of spinning for long, as in the program itself: the machine may be shared.
+export GOMP_SPINCOUNT=${GOMP_SPINCOUNT:-3000}
+
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 say() { printf '%s\n' "$*" >&2; }

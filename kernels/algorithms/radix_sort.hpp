@@ -23,6 +23,7 @@ struct RadixDigit {
 /// counts[bucket * chunks + chunk] = keys of the chunk whose digit is `bucket`.
 template <class Key>
 struct RadixCount {
+  static constexpr bool heavy = true;  // few, long work-items
   const Key* keys;
   std::size_t size, chunks;
   RadixDigit<Key> digit;
@@ -39,6 +40,7 @@ struct RadixCount {
 /// Moves every key and its value to its place; stable, because chunks and the keys inside them keep their order.
 template <class Key>
 struct RadixScatter {
+  static constexpr bool heavy = true;  // few, long work-items
   const Key* keys;
   const std::uint32_t* values;
   std::size_t size, chunks;

@@ -104,7 +104,7 @@ struct NeoHookeanCamClay {
     return {p.F, p.state, p.yield, elastic.energy(p.F), elastic.kirchhoff(p.F)};
   }
   /// The mapping with the decomposition of the trial state at hand.
-  Projected<Real, State> project_by_stretches(const Svd<Real>& f, const State& state) const {
+  [[gnu::noinline]] Projected<Real, State> project_by_stretches(const Svd<Real>& f, const State& state) const {
     const Vec3<Real> s = limited(f.s);
     const Real J = s.x * s.y * s.z, j = J - Real(1);
     const auto e = surface.section(state);

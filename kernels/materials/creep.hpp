@@ -30,14 +30,17 @@ struct Creep {
   Real energy(const Mat3<Real>& F, const State& state) const { return response(F, state).energy; }
   Mat3<Real> stress(const Mat3<Real>& F, const State& state) const { return response(F, state).stress; }
 
-  /// The plastic strain after a time dt at F; once per step, after the solve.
-  State update(const Mat3<Real>& F, const State& state, Real dt) const {
-    const Sym3<Real> strain = green_strain(displacement_gradient(F)) - state.plastic_strain;
+  /// The plastic strain after a time dt at F = I + H; once per step, after the solve.
+  State displacement_update(const Mat3<Real>& H, const State& state, Real dt) const {
+    const Sym3<Real> strain = green_strain(H) - state.plastic_strain;
     const Sym3<Real> measure = deviatoric ? deviator(strain) : strain;
     Sym3<Real> plastic = state.plastic_strain;
     if (squared_norm(measure) > square(yield_strain)) plastic = plastic + sycl::fmin(dt * rate, Real(1)) * measure;
     const Real size = sycl::sqrt(squared_norm(plastic));
     return {size > max_strain ? (max_strain / size) * plastic : plastic};
+  }
+  State update(const Mat3<Real>& F, const State& state, Real dt) const {
+    return displacement_update(displacement_gradient(F), state, dt);
   }
 
  private:

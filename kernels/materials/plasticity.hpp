@@ -124,7 +124,7 @@ struct HenckyPlasticity {
   }
 
   /// Large, flat and inverted trial states; stretches are limited as in Hencky::least_stretch.
-  Mapped<Real, State> map_by_stretches(const Mat3<Real>& F_trial, const State& state, Real dt) const {
+  [[gnu::noinline]] Mapped<Real, State> map_by_stretches(const Mat3<Real>& F_trial, const State& state, Real dt) const {
     const Svd<Real> f = svd(F_trial);
     const auto mapped = project_strain(Hencky<Real>::principal_strain(f.s), state, dt);
     const Vec3<Real> e = mapped.strain, tau = elastic().principal_kirchhoff(e);

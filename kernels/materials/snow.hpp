@@ -30,7 +30,7 @@ struct Snow {
     return {p.F, p.state, p.yield, r.energy, times_transpose(r.stress, p.F)};
   }
   /// The mapping with the decomposition of the trial state at hand.
-  Projected<Real, State> project_by_stretches(const Svd<Real>& f, const State& state) const {
+  [[gnu::noinline]] Projected<Real, State> project_by_stretches(const Svd<Real>& f, const State& state) const {
     const Vec3<Real> s = {limited(f.s.x), limited(f.s.y), limited(f.s.z)};
     const Real ratio = (f.s.x / s.x) * (f.s.y / s.y) * (f.s.z / s.z);
     const Yield yield = ratio < Real(1) ? Yield::compression : Yield::tension;

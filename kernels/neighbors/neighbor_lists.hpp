@@ -9,13 +9,25 @@
 
 namespace ductile {
 
-/// Calls visit(j) for every j != i within the radius of particle i and, if groups are given, of its group.
-template <class Real>
+/// Every pair counts.
+struct AnyPair {
+  bool operator()(std::size_t, std::uint32_t) const { return true; }
+};
+
+/// Only pairs of one group.
+struct SameGroup {
+  const std::uint32_t* group;
+
+  bool operator()(std::size_t i, std::uint32_t j) const { return group[i] == group[j]; }
+};
+
+/// Calls visit(j) for every j != i within the radius of particle i that is accepted; accept(i, j) = accept(j, i).
+template <class Real, class Accept>
 struct NeighborSearch {
   CellGrid<Real> grid;
   Real squared_radius;
   const Vec4<Real>* position;
-  const std::uint32_t* group;  // null: all in one
+  Accept accept;
   const std::uint32_t* start;
   const std::uint32_t* member;
   const Vec4<Real>* sorted;
@@ -30,13 +42,11 @@ struct NeighborSearch {
   void for_each(std::size_t i, const Visit& visit) const {
     const Vec4<Real> center = position[i];
     const auto cell = grid.cell(center);
-    const std::uint32_t mine = group != nullptr ? group[i] : 0;
-    const auto scan = [&](std::uint32_t first, std::uint32_t last, const auto& accept) {
+    const auto scan = [&](std::uint32_t first, std::uint32_t last, const auto& in_cell) {
       for (std::uint32_t slot = first; slot < last; ++slot) {
         if (!(squared_distance(center, sorted[slot]) < squared_radius)) continue;
         const std::uint32_t j = member[slot];
-        if (j == i || (group != nullptr && group[j] != mine) || !accept(slot)) continue;
-        visit(j);
+        if (j != i && in_cell(slot) && accept(i, j)) visit(j);
       }
     };
     for (std::int64_t z = cell.z - 1; z <= cell.z + 1; ++z) {
@@ -58,9 +68,9 @@ struct NeighborSearch {
   }
 };
 
-template <class Real>
+template <class Real, class Accept>
 struct CountNeighbors {
-  NeighborSearch<Real> search;
+  NeighborSearch<Real, Accept> search;
   std::uint32_t* count;
 
   void operator()(std::size_t i) const {
@@ -70,9 +80,9 @@ struct CountNeighbors {
   }
 };
 
-template <class Real>
+template <class Real, class Accept>
 struct FillNeighbors {
-  NeighborSearch<Real> search;
+  NeighborSearch<Real, Accept> search;
   const std::uint32_t* first;
   std::uint32_t* neighbor;
 

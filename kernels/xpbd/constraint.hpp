@@ -16,6 +16,7 @@ struct StepConstants {
   Real penalty;               // zero-energy penalty, Pa
   Real tiny;                  // below this the constraint has no direction
   Real violation_scale;       // of the violation that is reported
+  Real relaxation;            // Jacobi: part of the correction that is applied, and counted by the multiplier
   bool printed_constraint;    // C = Psi with unit compliance, as printed in P0, instead of C = sqrt(2 Psi), 1/V
 };
 
@@ -67,26 +68,23 @@ inline LocalMotion<Real> local_motion(const RestNeighbors<Real>& pairs, const Ve
   const auto columns = [](const Vec4<Real>& a, const Vec4<Real>& b, const Vec4<Real>& c) {
     return Mat3<Real>::from_columns(xyz(a), xyz(b), xyz(c));
   };
-  if constexpr (Columns == 3) {
-    if constexpr (Penalty) {
-      const Mat3<Real> sum = columns(m0, m1, m2);
-      if (spread == nullptr) {  // least squares: F is the best fit, so the misfits have no first moment
-        result.change = moments.matrix.right_multiplied(sum);
-        result.misfit = sycl::fmax(squares[0] + squares[1] + squares[2] - contract(result.change, sum), Real(0));
-        return result;
-      }
-    }
+  if constexpr (Columns == 3 && Penalty) {
+    // F is the best fit, so the misfits have no first moment.
+    const Mat3<Real> sum = columns(m0, m1, m2);
+    result.change = moments.matrix.right_multiplied(sum);
+    result.misfit = sycl::fmax(squares[0] + squares[1] + squares[2] - contract(result.change, sum), Real(0));
+  } else if constexpr (Columns == 3) {
     result.change = moments.matrix.right_multiplied(columns(c0, c1, c2));
   } else {
     result.change = times_transpose(columns(c0, c1, c2), moments.matrix.linear) + outer(xyz(c3), moments.matrix.constant);
-  }
-  if constexpr (Penalty) {
-    const Mat3<Real> sum = columns(m0, m1, m2);
-    const Mat3<Real> fitted = result.change * spread[i].full();
-    result.moment = sum - fitted;
-    result.misfit = sycl::fmax(squares[0] + squares[1] + squares[2] - Real(2) * contract(result.change, sum) +
-                                   contract(result.change, fitted),
-                               Real(0));
+    if constexpr (Penalty) {
+      const Mat3<Real> sum = columns(m0, m1, m2);
+      const Mat3<Real> fitted = result.change * spread[i].full();
+      result.moment = sum - fitted;
+      result.misfit = sycl::fmax(squares[0] + squares[1] + squares[2] - Real(2) * contract(result.change, sum) +
+                                     contract(result.change, fitted),
+                                 Real(0));
+    }
   }
   return result;
 }
@@ -116,7 +114,7 @@ inline ConstraintStep<Real> solve_constraint(const Material& material, const Ste
   const Real mobility = quadratic_form(stress, moments.mobility) + inverse_mass * squared_norm(stress * moments.sum) +
                         step.penalty * step.penalty * motion.misfit * moments.penalty_mobility;
   const Real violation = C + compliance * multiplier;
-  Real change = -violation / (direction * direction * mobility + compliance);
+  Real change = -step.relaxation * violation / (direction * direction * mobility + compliance);
   if (C < step.tiny) change = Real(0);
   return {stress, change * direction, multiplier + change, step.violation_scale * violation};
 }

@@ -20,8 +20,10 @@ struct SolveBlocks {
   Vec4<Real>* increment;
   Real* multiplier;
   Real* violation;
+  Vec4<Real>* held;  // what the constraints did to particles of infinite mass, N s^2; null: not wanted
 
   static constexpr bool heavy = true;  // few, long work-items
+  static constexpr bool inline_all = true;
 
   void operator()(std::size_t block) const {
     for (std::uint32_t slot = block_start[block]; slot < block_start[block + 1]; ++slot) solve(member[slot]);
@@ -62,8 +64,10 @@ struct SolveBlocks {
       push += ((xj - x) - f0 * p[0] - f1 * p[1] - f2 * p[2] + (dj - d)) * (penalty * weight);
       own -= push;
       increment[j] = dj + push * xj[3];
+      if (held != nullptr && xj[3] == Real(0)) held[j] += push;
     }
     increment[i] = d + own * x[3];
+    if (held != nullptr && x[3] == Real(0)) held[i] += own;
   }
 };
 

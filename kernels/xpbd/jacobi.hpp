@@ -9,7 +9,7 @@ template <class Real, int Columns>
 struct CorrectionLine;
 
 template <class Real>
-struct alignas(16 * sizeof(Real)) CorrectionLine<Real, 3> {
+struct alignas(64) CorrectionLine<Real, 3> {
   Vec4<Real> c0, c1, c2;  // columns of (scale/V)(P M - penalty F); fourth place of c0: scale penalty/V
   Vec4<Real> position;    // x^n + dx
 };
@@ -35,6 +35,8 @@ struct UpdateMultipliers {
   Real* multiplier;
   Real* violation;  // null: not wanted
   CorrectionLine<Real, Columns>* line;
+
+  static constexpr bool inline_all = true;
 
   void operator()(std::size_t item) const {
     const std::size_t i = first + item;
@@ -69,8 +71,8 @@ struct ApplyCorrections {
   const CorrectionLine<Real, Columns>* line;
   const Vec4<Real>* position;
   const Vec4<Real>* increment;
-  Real relaxation;
   Vec4<Real>* corrected;
+  Vec4<Real>* held;  // what the constraints did to particles of infinite mass, N s^2; null: not wanted
 
   void operator()(std::size_t i) const {
     const Vec4<Real> zero(Real(0), Real(0), Real(0), Real(0));
@@ -91,7 +93,8 @@ struct ApplyCorrections {
     sum += own.c0 * lever[0] + own.c1 * lever[1] + own.c2 * lever[2];
     // Every pair term carries V_i V_j; V_j is in the weight.
     const Vec4<Real> old = increment[i];
-    const Real mobility = relaxation * position[i][3] * X[3];
+    if (held != nullptr && position[i][3] == Real(0)) held[i] -= sum * X[3];
+    const Real mobility = position[i][3] * X[3];
     corrected[i] = Vec4<Real>(old[0] - mobility * sum[0], old[1] - mobility * sum[1], old[2] - mobility * sum[2], old[3]);
   }
 };

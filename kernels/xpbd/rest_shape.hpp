@@ -16,7 +16,7 @@ namespace ductile {
 /// The volume V_j is part of g_ij: F_i = I + sum_j (u_j - u_i) (x) g_ij.
 enum class GradientKind : int {
   least_squares,   ///< minimises sum_j V_j phi_ij |x_ij - F p_ij|^2; exact on affine maps (3 columns)
-  raw,             ///< plain SPH, not even exact for rotations (3 columns)
+  raw,             ///< plain SPH, not even exact for rotations (4 columns, the last zero)
   corrected,       ///< P0: Shepard kernel, corrected by L_i; exact on affine maps (4 columns)
   mlsrk_constant,  ///< Shepard kernel without L_i (4 columns)
   mlsrk_linear     ///< linear basis, diffuse derivative; exact on affine maps (4 columns)
@@ -128,12 +128,12 @@ struct BuildMoments {
  private:
   GradientMatrix<Real, Columns> gradient_matrix(std::size_t i, const Vec4<Real>& center) const {
     if constexpr (Columns == 3) {
-      if (kind == GradientKind::raw) return {Sym3<Real>::identity()};
       Sym3<Real> s = Sym3<Real>::zero();
       for (std::uint32_t n = pairs.start[i]; n < pairs.start[i + 1]; ++n)
         s.add_square(xyz(pairs.rest[pairs.index[n]] - center), pairs.weight[n]);
       return {Sym3<Real>::from(pseudo_inverse(s.full(), cut))};
     } else {
+      if (kind == GradientKind::raw) return {Mat3<Real>::identity(), Vec3<Real>::zero()};
       return kind == GradientKind::mlsrk_linear ? linear_basis(i, center) : shepard(i, center);
     }
   }

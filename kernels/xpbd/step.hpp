@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/xpbd/jacobi.hpp"
+#include "kernels/xpbd/constraint.hpp"
 
 namespace ductile {
 
@@ -69,19 +69,17 @@ struct EndStep {
   }
 };
 
-/// Deformation gradient and energy density of the present state; on demand also what its elastic forces are made of.
+/// Deformation gradient and energy density of the present state.
 template <class Real, int Columns, class Material>
 struct Evaluate {
   RestNeighbors<Real> pairs;
   const RestMoments<Real, Columns>* moments;
-  bool least_squares;
   const Vec4<Real>* position;
   Material material;
   Real penalty;
   std::size_t first;
   Mat3<Real>* displacement_gradient;     // F - I
   Real* energy;                          // J/m^3
-  CorrectionLine<Real, Columns>* line;   // null: no forces wanted
 
   void operator()(std::size_t item) const {
     const std::size_t i = first + item;
@@ -96,55 +94,16 @@ struct Evaluate {
                  m.matrix.gradient(p, pairs.weight[s], Columns == 4 ? pairs.value[s] : Real(0)));
     }
     Real misfit = Real(0);
-    Mat3<Real> moment = Mat3<Real>::zero();
     if (penalty > Real(0)) {
       for (std::uint32_t s = pairs.start[i]; s < end; ++s) {
         const std::uint32_t j = pairs.index[s];
         const Vec3<Real> p = xyz(pairs.rest[j]) - X;
         const Vec3<Real> e = (xyz(position[j]) - x) - p - H * p;
         misfit += pairs.weight[s] * squared_norm(e);
-        if (!least_squares) moment += pairs.weight[s] * outer(e, p);
       }
     }
-    const auto response = material.displacement_response(H, i);
     displacement_gradient[i] = H;
-    energy[i] = response.energy + Real(0.5) * penalty * misfit;
-    if (line == nullptr) return;
-    const Mat3<Real> stress = response.stress - penalty * moment;
-    const Mat3<Real> k = m.matrix.right_multiplied(stress) - penalty * (Mat3<Real>::identity() + H);
-    CorrectionLine<Real, Columns> out;
-    out.c0 = padded(k.column(0), penalty);
-    out.c1 = padded(k.column(1));
-    out.c2 = padded(k.column(2));
-    out.position = position[i];
-    if constexpr (Columns == 4) out.c3 = padded(stress * m.matrix.constant);
-    line[i] = out;
-  }
-};
-
-/// Elastic force, in newton, on the listed particles: minus the gradient of the energy, gathered like a correction.
-template <class Real, int Columns>
-struct GatherForces {
-  RestNeighbors<Real> pairs;
-  const CorrectionLine<Real, Columns>* line;
-  const std::uint32_t* member;
-  Vec4<Real>* force;
-
-  void operator()(std::size_t slot) const {
-    const std::size_t i = member[slot];
-    const CorrectionLine<Real, Columns> own = line[i];
-    const Vec4<Real> X = pairs.rest[i];
-    Vec4<Real> sum(Real(0), Real(0), Real(0), Real(0));
-    for (std::uint32_t s = pairs.start[i]; s < pairs.start[i + 1]; ++s) {
-      const CorrectionLine<Real, Columns>& other = line[pairs.index[s]];
-      const Real weight = pairs.weight[s];
-      const Vec4<Real> p = pairs.rest[pairs.index[s]] - X;
-      Vec4<Real> term = (own.c0 + other.c0) * p[0] + (own.c1 + other.c1) * p[1] + (own.c2 + other.c2) * p[2];
-      term += (other.position - own.position) * (own.c0[3] + other.c0[3]);
-      sum += term * weight;
-      if constexpr (Columns == 4) sum += (own.c3 - other.c3) * pairs.value[s];
-    }
-    force[slot] = sum * X[3];
+    energy[i] = material.displacement_response(H, i).energy + Real(0.5) * penalty * misfit;
   }
 };
 

@@ -14,6 +14,7 @@
 #include "app/run.hpp"
 #include "app/version.hpp"
 #include "common/error.hpp"
+#include "runtime/backend.hpp"
 
 namespace {
 
@@ -165,6 +166,7 @@ int report(const char* what, ExitCode code) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  backend::prepare_process(argv);
   try {
     return execute(argc, argv);
   } catch (const InputError& error) {

@@ -40,10 +40,10 @@ TriangleSoup read_obj(std::string_view bytes, const std::string& name) {
     soup.add_polygon(corners);
   }
   if (!soup.triangles.empty() && largest >= soup.vertices.size())
-    text.fail_at(largest_line,
-                 fmt::format("a face uses vertex {}, but the file has {}", std::size_t{largest} + 1,
-                             soup.vertices.size()),
-                 export_again);
+    text.fail_at(
+        largest_line,
+        fmt::format("a face uses vertex {}, but the file has {}", std::size_t{largest} + 1, soup.vertices.size()),
+        export_again);
   return soup;
 }
 

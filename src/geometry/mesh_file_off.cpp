@@ -45,7 +45,8 @@ TriangleSoup read_off(std::string_view bytes, const std::string& name) {
   TriangleSoup soup;
   soup.vertices.reserve(counts.vertices);
   for (std::size_t v = 0; v < counts.vertices; ++v) {
-    if (!text.next_line()) text.fail(fmt::format("the file ends after {} of {} vertices", v, counts.vertices), export_again);
+    if (!text.next_line())
+      text.fail(fmt::format("the file ends after {} of {} vertices", v, counts.vertices), export_again);
     soup.vertices.push_back(text.point());
   }
   std::vector<std::uint32_t> corners;

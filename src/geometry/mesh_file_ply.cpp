@@ -19,8 +19,8 @@ enum class Coding { text, little_endian, big_endian };
 struct Property {
   std::string name;
   bool list = false;
-  Type type = Type::f32;         // of the value, or of the entries of a list
-  Type count_type = Type::u8;    // of the length of a list
+  Type type = Type::f32;       // of the value, or of the entries of a list
+  Type count_type = Type::u8;  // of the length of a list
 };
 
 struct Element {
@@ -39,11 +39,15 @@ struct Header {
 std::size_t bytes_of(Type type) {
   switch (type) {
     case Type::i8:
-    case Type::u8: return 1;
+    case Type::u8:
+      return 1;
     case Type::i16:
-    case Type::u16: return 2;
-    case Type::f64: return 8;
-    default: return 4;
+    case Type::u16:
+      return 2;
+    case Type::f64:
+      return 8;
+    default:
+      return 4;
   }
 }
 
@@ -54,10 +58,10 @@ Type parse_type(const TextScanner& text, std::string_view word) {
     std::string_view classic, sized;
     Type type;
   };
-  constexpr Name names[] = {{"char", "int8", Type::i8},       {"uchar", "uint8", Type::u8},
-                            {"short", "int16", Type::i16},    {"ushort", "uint16", Type::u16},
-                            {"int", "int32", Type::i32},      {"uint", "uint32", Type::u32},
-                            {"float", "float32", Type::f32},  {"double", "float64", Type::f64}};
+  constexpr Name names[] = {{"char", "int8", Type::i8},      {"uchar", "uint8", Type::u8},
+                            {"short", "int16", Type::i16},   {"ushort", "uint16", Type::u16},
+                            {"int", "int32", Type::i32},     {"uint", "uint32", Type::u32},
+                            {"float", "float32", Type::f32}, {"double", "float64", Type::f64}};
   for (const auto& name : names)
     if (word == name.classic || word == name.sized) return name.type;
   text.fail("unknown type of a property", "expected char, uchar, short, ushort, int, uint, float or double");
@@ -88,7 +92,8 @@ Coding parse_format(TextScanner& text) {
 Header parse_header(std::string_view bytes, const std::string& name) {
   Header header;
   TextScanner text(bytes, name, {});
-  if (!text.next_line() || text.word() != "ply") text.fail("this is no PLY file: it does not start with 'ply'", export_again);
+  if (!text.next_line() || text.word() != "ply")
+    text.fail("this is no PLY file: it does not start with 'ply'", export_again);
   bool format_known = false;
   for (;;) {
     if (!text.next_line()) text.fail("the header has no 'end_header'", export_again);
@@ -161,14 +166,22 @@ class BinaryValues {
     const auto start = offset_;
     offset_ += bytes_of(type);
     switch (type) {
-      case Type::i8: return stored_number<std::int8_t>(bytes_, start, order_);
-      case Type::u8: return stored_number<std::uint8_t>(bytes_, start, order_);
-      case Type::i16: return stored_number<std::int16_t>(bytes_, start, order_);
-      case Type::u16: return stored_number<std::uint16_t>(bytes_, start, order_);
-      case Type::i32: return stored_number<std::int32_t>(bytes_, start, order_);
-      case Type::u32: return stored_number<std::uint32_t>(bytes_, start, order_);
-      case Type::f32: return double{stored_number<float>(bytes_, start, order_)};
-      case Type::f64: return stored_number<double>(bytes_, start, order_);
+      case Type::i8:
+        return stored_number<std::int8_t>(bytes_, start, order_);
+      case Type::u8:
+        return stored_number<std::uint8_t>(bytes_, start, order_);
+      case Type::i16:
+        return stored_number<std::int16_t>(bytes_, start, order_);
+      case Type::u16:
+        return stored_number<std::uint16_t>(bytes_, start, order_);
+      case Type::i32:
+        return stored_number<std::int32_t>(bytes_, start, order_);
+      case Type::u32:
+        return stored_number<std::uint32_t>(bytes_, start, order_);
+      case Type::f32:
+        return double{stored_number<float>(bytes_, start, order_)};
+      case Type::f64:
+        return stored_number<double>(bytes_, start, order_);
     }
     return 0;
   }
@@ -258,16 +271,18 @@ TriangleSoup read_body(Values values, const Header& header) {
 /// readers above rely on.
 void check_header(const Header& header, const std::string& name) {
   const auto fail = [&](std::string_view what) {
-    throw InputError(fmt::format("{}: {}\n    a mesh needs 'element vertex' with properties x, y, z and 'element face' "
-                                 "with 'property list uchar int vertex_indices'; export it so",
-                                 name, what));
+    throw InputError(
+        fmt::format("{}: {}\n    a mesh needs 'element vertex' with properties x, y, z and 'element face' "
+                    "with 'property list uchar int vertex_indices'; export it so",
+                    name, what));
   };
   int vertex_elements = 0, face_elements = 0;
   for (const auto& element : header.elements) {
     if (element.count > 0 && element.properties.empty()) fail("an element has no property");
     int coordinates[3] = {0, 0, 0}, lists = 0;
     for (const auto& property : element.properties) {
-      for (int axis = 0; axis < 3; ++axis) coordinates[axis] += !property.list && property.name == std::string_view("xyz" + axis, 1);
+      for (int axis = 0; axis < 3; ++axis)
+        coordinates[axis] += !property.list && property.name == std::string_view("xyz" + axis, 1);
       lists += is_corner_list(property) && is_whole(property.type);
       if (is_corner_list(property) && !is_whole(property.type)) fail("the vertex indices are not whole numbers");
     }

@@ -21,8 +21,8 @@ bool equals_ignoring_case(std::string_view word, std::string_view lower) {
 
 TriangleSoup read_binary(std::string_view bytes, const std::string& name) {
   if (bytes.size() < header_bytes)
-    throw InputError(fmt::format("{}: this is no STL file: it has {} bytes and does not start with 'solid'\n    {}", name,
-                                 bytes.size(), export_again));
+    throw InputError(fmt::format("{}: this is no STL file: it has {} bytes and does not start with 'solid'\n    {}",
+                                 name, bytes.size(), export_again));
   const std::size_t count = stored_number<std::uint32_t>(bytes, header_bytes - 4, std::endian::little);
   if (count > (bytes.size() - header_bytes) / record_bytes)
     throw InputError(fmt::format("{}: the header promises {} triangles ({} bytes), but the file has {} bytes\n    {}",
@@ -38,8 +38,8 @@ TriangleSoup read_binary(std::string_view bytes, const std::string& name) {
       for (int axis = 0; axis < 3; ++axis)
         p[axis] = double{stored_number<float>(bytes, offset + 4 * static_cast<std::size_t>(axis), std::endian::little)};
       if (!p.allFinite())
-        throw InputError(fmt::format("{}: triangle {} (byte {}) has a coordinate that is not finite\n    {}", name, t + 1,
-                                     offset, export_again));
+        throw InputError(fmt::format("{}: triangle {} (byte {}) has a coordinate that is not finite\n    {}", name,
+                                     t + 1, offset, export_again));
       soup.vertices.push_back(p);
     }
     soup.triangles.push_back({first, first + 1, first + 2});
@@ -80,14 +80,12 @@ TriangleSoup read_text(std::string_view bytes, const std::string& name) {
 
 TriangleSoup read_stl(std::string_view bytes, const std::string& name) {
   // Some programs begin binary files with "solid" too; only a binary file has exactly the size its header promises.
-  const bool binary_size =
-      bytes.size() >= header_bytes &&
-      (bytes.size() - header_bytes) % record_bytes == 0 &&
-      (bytes.size() - header_bytes) / record_bytes ==
-          stored_number<std::uint32_t>(bytes, header_bytes - 4, std::endian::little);
+  const bool binary_size = bytes.size() >= header_bytes && (bytes.size() - header_bytes) % record_bytes == 0 &&
+                           (bytes.size() - header_bytes) / record_bytes ==
+                               stored_number<std::uint32_t>(bytes, header_bytes - 4, std::endian::little);
   const auto start = bytes.find_first_not_of(" \t\r\n");
-  const bool text = !binary_size && start != std::string_view::npos &&
-                    equals_ignoring_case(bytes.substr(start, 5), "solid");
+  const bool text =
+      !binary_size && start != std::string_view::npos && equals_ignoring_case(bytes.substr(start, 5), "solid");
   return text ? read_text(bytes, name) : read_binary(bytes, name);
 }
 

@@ -95,7 +95,8 @@ std::vector<Vector3d> points_by_columns(const TriangleMesh& mesh, const Lattice&
     const auto& piece = pieces[k];
     if (k == 0 || piece.i != pieces[k - 1].i || piece.j != pieces[k - 1].j) next = z.begin();
     next = std::max(next, std::lower_bound(z.begin(), z.end(), piece.low - tolerance));
-    for (; next != z.end() && *next <= piece.high + tolerance; ++next) inside.emplace_back(x[piece.i], y[piece.j], *next);
+    for (; next != z.end() && *next <= piece.high + tolerance; ++next)
+      inside.emplace_back(x[piece.i], y[piece.j], *next);
   }
   return inside;
 }
@@ -107,9 +108,10 @@ std::vector<Vector3d> points_inside(const ShapeKind& kind, const Lattice& lattic
 
 [[noreturn]] void refuse_empty(const Shape& shape, double spacing) {
   const Vector3d size = bounds(Shape{.kind = shape.kind}).sizes();
-  throw InputError(fmt::format("a spacing of {} m leaves no particle in a shape of {:.4g} x {:.4g} x {:.4g} m\n    "
-                               "choose a spacing well below its thickness",
-                               spacing, size.x(), size.y(), size.z()));
+  throw InputError(
+      fmt::format("a spacing of {} m leaves no particle in a shape of {:.4g} x {:.4g} x {:.4g} m\n    "
+                  "choose a spacing well below its thickness",
+                  spacing, size.x(), size.y(), size.z()));
 }
 
 /// SplitMix64's finalizer (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014).
@@ -130,7 +132,8 @@ Vector3d placed(const Shape& shape, const Vector3d& p) {
   const auto& R = shape.rotation;
   Vector3d world;
   for (int row = 0; row < 3; ++row)
-    world[row] = std::fma(R(row, 0), p.x(), std::fma(R(row, 1), p.y(), std::fma(R(row, 2), p.z(), shape.position[row])));
+    world[row] =
+        std::fma(R(row, 0), p.x(), std::fma(R(row, 1), p.y(), std::fma(R(row, 2), p.z(), shape.position[row])));
   return world;
 }
 
@@ -141,10 +144,11 @@ double estimate_count(const Shape& shape, double spacing) { return cell_counts(s
 Samples sample_lattice(const Shape& shape, double spacing, double jitter, std::uint64_t seed) {
   if (std::holds_alternative<Plane>(shape.kind))
     throw InputError("a plane has no volume to fill with particles\n    give the body another shape, e.g. a box");
-  if (!(spacing > 0)) throw InputError(fmt::format("a spacing of {} m is not possible\n    it must be positive", spacing));
+  if (!(spacing > 0))
+    throw InputError(fmt::format("a spacing of {} m is not possible\n    it must be positive", spacing));
   if (!(estimate_count(shape, spacing) <= 0x1p32))
-    throw InputError(fmt::format("a spacing of {} m makes about {:.2g} particles, more than 2^32\n    enlarge it", spacing,
-                                 estimate_count(shape, spacing)));
+    throw InputError(fmt::format("a spacing of {} m makes about {:.2g} particles, more than 2^32\n    enlarge it",
+                                 spacing, estimate_count(shape, spacing)));
   const auto lattice = make_lattice(shape, spacing);
   Samples samples;
   samples.positions = points_inside(shape.kind, lattice, surface_tolerance * spacing);

@@ -19,8 +19,8 @@ struct Samples {
 ///
 /// A box is filled with cells of exactly its size: round(size/spacing) per axis, at least one, so that cells of a box
 /// that is no multiple of the spacing are slightly stretched. Particles sit in the middle of the cells and share its
-/// volume exactly. Other shapes take round(extent/spacing) cubic layers per axis and keep the particles inside or on the
-/// surface (to 1e-9 spacings, so that rounding does not break the symmetry); each gets the volume spacing^3.
+/// volume exactly. Other shapes take round(extent/spacing) cubic layers per axis and keep the particles inside or on
+/// the surface (to 1e-9 spacings, so that rounding does not break the symmetry); each gets the volume spacing^3.
 ///
 /// `jitter` displaces each particle by a uniform random vector of at most jitter*spacing along each of the shape's
 /// axes, seeded, the same on every machine.

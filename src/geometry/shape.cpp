@@ -30,9 +30,7 @@ double local_distance(const Plane& plane, const Vector3d& p) {
 double local_distance(const Mesh& mesh, const Vector3d& p) { return mesh.triangles->signed_distance(p); }
 
 /// Half the extents along the world's axes of a disc with the given unit normal, per radius.
-Vector3d disc_extent(const Vector3d& normal) {
-  return (1.0 - normal.array().square()).max(0.0).sqrt();
-}
+Vector3d disc_extent(const Vector3d& normal) { return (1.0 - normal.array().square()).max(0.0).sqrt(); }
 
 Eigen::AlignedBox3d centred(const Vector3d& half) { return {-half, half}; }
 

@@ -23,7 +23,7 @@ struct Cylinder {
 struct Capsule {
   double radius = 1, height = 1;
 };
-/// `radius` from the axis to the middle of the tube, `tube` is the radius of the tube.
+/// `radius` from the axis to the middle of the tube, `tube` <= `radius` is the radius of the tube.
 struct Torus {
   double radius = 1, tube = 0.25;
 };

@@ -48,7 +48,8 @@ std::vector<HalfEdge> sorted_half_edges(std::span<const Triangle> triangles) {
   for (std::size_t t = 0; t < triangles.size(); ++t)
     for (std::size_t k = 0; k < 3; ++k) {
       const auto a = triangles[t][k], b = triangles[t][next_corner(k)];
-      edges.push_back({std::min(a, b), std::max(a, b), static_cast<std::uint32_t>(t), static_cast<std::uint8_t>(k), a < b});
+      edges.push_back(
+          {std::min(a, b), std::max(a, b), static_cast<std::uint32_t>(t), static_cast<std::uint8_t>(k), a < b});
     }
   std::sort(edges.begin(), edges.end(), [](const HalfEdge& a, const HalfEdge& b) {
     return std::tie(a.low, a.high, a.triangle) < std::tie(b.low, b.high, b.triangle);
@@ -131,13 +132,11 @@ TriangleMesh::TriangleMesh(std::vector<Vector3d> vertices, std::vector<Triangle>
 /// Merges vertices at exactly the same place (STL repeats them for each triangle), drops triangles that lose an edge by
 /// it, and vertices that no triangle uses.
 void TriangleMesh::weld(const std::string& name) {
-  for (auto& vertex : vertices_) {
+  for (const auto& vertex : vertices_)
     if (!(vertex.cwiseAbs().maxCoeff() <= largest_coordinate) || !vertex.allFinite())
       refuse(name, fmt::format("a vertex lies at ({}, {}, {})", vertex.x(), vertex.y(), vertex.z()),
              fmt::format("coordinates must be finite and at most {:g} m: correct the mesh or its scale",
                          largest_coordinate));
-    vertex.array() += 0.0;  // -0 becomes 0
-  }
   const auto first = first_equal_vertex(vertices_);
   for (auto& triangle : triangles_)
     for (auto& vertex : triangle) vertex = first[vertex];
@@ -185,8 +184,8 @@ void TriangleMesh::connect(const std::string& name) {
     if (fault.count == 0) return;
     const auto& edge = edges[fault.first];
     refuse(name,
-           fmt::format("{} of {} edges {}; the first one goes from {} to {}", fault.count, count, what,
-                       place(edge.low), place(edge.high)),
+           fmt::format("{} of {} edges {}; the first one goes from {} to {}", fault.count, count, what, place(edge.low),
+                       place(edge.high)),
            remedy);
   };
   report(open, "belong to one triangle only: the surface has holes",
@@ -257,8 +256,8 @@ void TriangleMesh::compute_vertex_normals() {
   for (std::uint32_t v = 0; v < vertices_.size(); ++v) {
     std::uint32_t ring = 0, t = start[v];
     do {
-      const auto corner = static_cast<std::size_t>(std::find(triangles_[t].begin(), triangles_[t].end(), v) -
-                                                   triangles_[t].begin());
+      const auto corner =
+          static_cast<std::size_t>(std::find(triangles_[t].begin(), triangles_[t].end(), v) - triangles_[t].begin());
       t = neighbors_[t][corner];
       ++ring;
     } while (t != start[v]);
@@ -301,7 +300,8 @@ void TriangleMesh::check_parts(const std::string& name) const {
   for (std::uint32_t p = 0; p < parts.size(); ++p) {
     const auto& part = parts[p];
     const auto refuse_part = [&](std::string_view what, std::string_view remedy) {
-      refuse(name, fmt::format("the part of the surface at {} {}", place(triangles_[part.samples[0]][0]), what), remedy);
+      refuse(name, fmt::format("the part of the surface at {} {}", place(triangles_[part.samples[0]][0]), what),
+             remedy);
     };
     if (!encloses_volume(part.volume, part.surface)) refuse_part("encloses no volume", "remove it");
     const int enclosures = part.volume > 0 ? 0 : 1;
@@ -354,7 +354,8 @@ std::vector<TriangleMesh::ColumnCrossing> TriangleMesh::column_crossings(std::sp
     const auto [low, high] = std::minmax({a, b, c});
     const auto begin = std::lower_bound(lines.begin(), lines.end(), low - margin);
     const auto end = std::upper_bound(begin, lines.end(), high + margin);
-    return std::pair(static_cast<std::uint32_t>(begin - lines.begin()), static_cast<std::uint32_t>(end - lines.begin()));
+    return std::pair(static_cast<std::uint32_t>(begin - lines.begin()),
+                     static_cast<std::uint32_t>(end - lines.begin()));
   };
   std::vector<ColumnCrossing> found;
   VerticalCrossing crossing{};

@@ -20,8 +20,8 @@ class TriangleMesh {
  public:
   /// Reads OBJ, STL (text and binary), PLY (text and binary) or OFF by the file's ending; welds equal vertices,
   /// turns polygons into triangles (a fan around the first corner: right for convex ones), flips an inside-out surface.
-  /// Coordinates are multiplied by `scale`. Throws InputError with file, place and reason for a missing or damaged file,
-  /// a surface with holes, edges shared by more than two triangles, or inconsistent orientation.
+  /// Coordinates are multiplied by `scale`. Throws InputError with file, place and reason for a missing or damaged
+  /// file, a surface with holes, edges shared by more than two triangles, or inconsistent orientation.
   [[nodiscard]] static TriangleMesh read(const std::filesystem::path& file, double scale);
   /// The same checks for triangles that are already in memory; `name` appears in errors. Triangles with two equal
   /// corners are dropped; those that are only flat stay, since the surface would have a slit without them.
@@ -33,8 +33,8 @@ class TriangleMesh {
   [[nodiscard]] const Eigen::AlignedBox3d& bounds() const { return bounds_; }
   [[nodiscard]] double volume() const { return volume_; }
   /// Exact signed distance: nearest triangle by a tree, sign by angle-weighted pseudo-normals (Baerentzen & Aanaes,
-  /// "Signed distance computation using the angle weighted pseudonormal", IEEE TVCG 11, 2005). Where these do not decide
-  /// clearly (thin triangles, parts that touch in a vertex) by the number of crossings of a vertical line.
+  /// "Signed distance computation using the angle weighted pseudonormal", IEEE TVCG 11, 2005). Where these do not
+  /// decide clearly (thin triangles, parts that touch in a vertex) by the number of crossings of a vertical line.
   [[nodiscard]] double signed_distance(const Eigen::Vector3d& point) const;
 
   /// A crossing of the vertical line through (x[i], y[j]) with the surface.

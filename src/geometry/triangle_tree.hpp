@@ -16,8 +16,8 @@ struct VerticalCrossing {
 };
 
 /// Crosses vertical lines with the triangles of a closed surface so that every line crosses it consistently, also
-/// through edges and vertices: coordinates are rounded to a grid of 2^-48 of the surface's size, on which the side of an
-/// edge is computed without error, and a line on an edge counts as moved by an infinitesimal (e, e^2).
+/// through edges and vertices: coordinates are rounded to a grid of 2^-48 of the surface's size, on which the side of
+/// an edge is computed without error, and a line on an edge counts as moved by an infinitesimal (e, e^2).
 class VerticalCrossings {
  public:
   struct GridPoint {
@@ -30,7 +30,8 @@ class VerticalCrossings {
   /// `x`, `y` within a few sizes of the surface.
   [[nodiscard]] GridPoint snap(double x, double y) const;
   /// True, with the crossing, if the line at `at` meets the triangle.
-  [[nodiscard]] bool cross(const std::array<Eigen::Vector3d, 3>& corners, GridPoint at, VerticalCrossing& crossing) const;
+  [[nodiscard]] bool cross(const std::array<Eigen::Vector3d, 3>& corners, GridPoint at,
+                           VerticalCrossing& crossing) const;
 
  private:
   Eigen::Vector2d origin_ = Eigen::Vector2d::Zero();
@@ -69,8 +70,8 @@ class TriangleTree {
   };
   struct Node {
     Eigen::Array4d low, high;  // padded with zeros
-    std::uint32_t first = 0;  // facet of a leaf, else the left child (the right one follows it)
-    std::uint32_t count = 0;  // facets of a leaf, else 0
+    std::uint32_t first = 0;   // facet of a leaf, else the left child (the right one follows it)
+    std::uint32_t count = 0;   // facets of a leaf, else 0
 
     [[nodiscard]] double squared_distance(const Eigen::Array4d& point) const {
       return (low - point).max(point - high).max(0.0).square().sum();

@@ -7,6 +7,8 @@
 /// What differs between the back ends, one source file each.
 namespace ductile::backend {
 
+/// The first thing in main(): settings that only a new process can take; may start the program again.
+void prepare_process(char** arguments);
 /// Called before the first use of SYCL: sets the number of CPU threads (0: all). Only the host back end lets a later
 /// call change it; threads() tells what holds.
 void prepare(int threads);

@@ -1,6 +1,9 @@
 #if defined(DUCTILE_BACKEND_HOST)
 
 #include <omp.h>
+#include <unistd.h>
+
+#include <cstdlib>
 
 #include "runtime/backend.hpp"
 #include "runtime/queue.hpp"
@@ -24,6 +27,14 @@ void prepare(int threads) {
 }
 
 int threads() { return omp_get_max_threads(); }
+
+void prepare_process(char** arguments) {
+  // GNU's OpenMP spins for milliseconds at every barrier. Beside other programs that costs more than the work, so it is
+  // told to sleep after some microseconds; it reads this only when a program starts.
+  constexpr const char* setting = "GOMP_SPINCOUNT";
+  if (std::getenv(setting) != nullptr || std::getenv("OMP_WAIT_POLICY") != nullptr) return;
+  if (setenv(setting, "3000", 0) == 0) execv("/proc/self/exe", arguments);
+}
 
 std::vector<sycl::device> devices() { return sycl::device::get_devices(); }
 

@@ -1,8 +1,8 @@
 #pragma once
 
 // Kernels compiled at run time. The host compiler never sees device code: it notes the name of every kernel type that
-// is launched somewhere in the program, and the first launch hands all of them, with the text of the kernel headers
-// (which is part of the program), to the compiler inside the DPC++ runtime.
+// is launched somewhere in the program, and the first launch hands those that a run needs, with the text of the kernel
+// headers (which is part of the program), to the compiler inside the DPC++ runtime.
 
 #include <sycl/sycl.hpp>
 
@@ -27,6 +27,7 @@ struct Headers {
 struct KernelType {
   std::string_view name;
   std::size_t size, alignment;
+  bool heavy;  ///< few, long work-items
 };
 
 namespace detail {
@@ -54,16 +55,22 @@ constexpr bool nameable(std::string_view name) {
 /// Notes the kernel type; returns its number.
 std::size_t add_kernel(const KernelType& type);
 
+template <class Kernel>
+concept Heavy = requires {
+  Kernel::heavy;
+};
+
 /// Set before main() for every kernel type of the program: used by submit(), hence instantiated.
 template <class Kernel>
-inline const std::size_t kernel_number = add_kernel({type_name<Kernel>(), sizeof(Kernel), alignof(Kernel)});
+inline const std::size_t kernel_number = add_kernel({type_name<Kernel>(), sizeof(Kernel), alignof(Kernel),
+                                                     Heavy<Kernel>});
 
 sycl::event submit(sycl::queue& queue, std::size_t count, std::size_t kernel_number, const void* kernel);
 
 }  // namespace detail
 
-/// Compiles every kernel of one precision (those that name `double`, or those that name `float`) and those of neither,
-/// unless that has been done.
+/// Compiles what nearly every run in this precision uses, unless that has been done. Kernels for one material are
+/// compiled when they are first launched.
 void prepare(const sycl::queue& queue, bool double_precision);
 
 /// Runs kernel(i) for i in [0, count).

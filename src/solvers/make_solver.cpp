@@ -9,7 +9,7 @@ namespace {
 
 template <class Real>
 std::unique_ptr<Solver> make_total_lagrangian(const scene::Scene& scene, Queue& queue) {
-  if (scene.solver.gradient == scene::Gradient::least_squares || scene.solver.gradient == scene::Gradient::raw)
+  if (scene.solver.gradient == scene::Gradient::least_squares)
     return std::make_unique<TotalLagrangian<Real, 3>>(scene, queue);
   return std::make_unique<TotalLagrangian<Real, 4>>(scene, queue);
 }

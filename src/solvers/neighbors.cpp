@@ -36,9 +36,8 @@ CellGrid<Real> make_grid(const Bounds<Real>& bounds, Real radius, std::size_t pa
 
 }  // namespace
 
-template <class Real>
-NeighborLists find_neighbors(Queue& queue, const DeviceArray<Vec4<Real>>& position, Real radius,
-                             const std::uint32_t* group) {
+template <class Real, class Accept>
+NeighborLists find_neighbors(Queue& queue, const DeviceArray<Vec4<Real>>& position, Real radius, const Accept& accept) {
   const std::size_t n = position.size();
   NeighborLists lists;
   lists.start = DeviceArray<std::uint32_t>(queue, n + 1);
@@ -61,9 +60,9 @@ NeighborLists find_neighbors(Queue& queue, const DeviceArray<Vec4<Real>>& positi
   DeviceArray<Vec4<Real>> sorted(queue, n);
   launch(queue, "neighbors.cells", n, GatherPositions<Real>{member.data(), position.data(), sorted.data()});
 
-  const NeighborSearch<Real> search{grid,         radius * radius, position.data(), group,
-                                    first.data(), member.data(),   sorted.data()};
-  launch(queue, "neighbors.count", n, CountNeighbors<Real>{search, lists.start.data()});
+  const NeighborSearch<Real, Accept> search{grid,         radius * radius, position.data(), accept,
+                                            first.data(), member.data(),   sorted.data()};
+  launch(queue, "neighbors.count", n, CountNeighbors<Real, Accept>{search, lists.start.data()});
   const auto total = reduce<PairTotal>(queue, "neighbors.scan", n, PairsOf{lists.start.data()}).pairs;
   if (total > std::numeric_limits<std::uint32_t>::max())
     throw SimulationError(fmt::format("{} particles have {} neighbour relations within {:g} m, more than a list can hold: "
@@ -71,12 +70,19 @@ NeighborLists find_neighbors(Queue& queue, const DeviceArray<Vec4<Real>>& positi
                                       n, total, double(radius)));
   exclusive_scan(queue, "neighbors.scan", lists.start.data(), lists.start.data(), n);
   lists.index = DeviceArray<std::uint32_t>(queue, total);
-  launch(queue, "neighbors.fill", n, FillNeighbors<Real>{search, lists.start.data(), lists.index.data()});
+  launch(queue, "neighbors.fill", n, FillNeighbors<Real, Accept>{search, lists.start.data(), lists.index.data()});
   queue.wait();
   return lists;
 }
 
-template NeighborLists find_neighbors<float>(Queue&, const DeviceArray<Vec4<float>>&, float, const std::uint32_t*);
-template NeighborLists find_neighbors<double>(Queue&, const DeviceArray<Vec4<double>>&, double, const std::uint32_t*);
+#define DUCTILE_INSTANTIATE(Real, Accept)                                                                   \
+  template NeighborLists find_neighbors<Real, Accept>(Queue&, const DeviceArray<Vec4<Real>>&, Real, const Accept&);
+DUCTILE_INSTANTIATE(float, AnyPair)
+DUCTILE_INSTANTIATE(float, SameGroup)
+DUCTILE_INSTANTIATE(float, MayTouch<float>)
+DUCTILE_INSTANTIATE(double, AnyPair)
+DUCTILE_INSTANTIATE(double, SameGroup)
+DUCTILE_INSTANTIATE(double, MayTouch<double>)
+#undef DUCTILE_INSTANTIATE
 
 }  // namespace ductile

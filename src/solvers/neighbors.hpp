@@ -2,7 +2,8 @@
 
 #include <cstdint>
 
-#include "kernels/math/vec3.hpp"
+#include "kernels/contact/pairs.hpp"
+#include "kernels/neighbors/neighbor_lists.hpp"
 #include "runtime/device_array.hpp"
 
 namespace ductile {
@@ -16,10 +17,10 @@ struct NeighborLists {
   }
 };
 
-/// All pairs closer than `radius`, of the same group where groups are given (null: all). Cost per particle does not
-/// depend on their number or extent. Throws SimulationError for positions that are not finite.
-template <class Real>
+/// All pairs closer than `radius` that accept(i, j) lets through. Cost per particle does not depend on their number or
+/// extent. Throws SimulationError for positions that are not finite. `Accept` is AnyPair, SameGroup or MayTouch.
+template <class Real, class Accept = AnyPair>
 [[nodiscard]] NeighborLists find_neighbors(Queue& queue, const DeviceArray<Vec4<Real>>& position, Real radius,
-                                           const std::uint32_t* group = nullptr);
+                                           const Accept& accept = {});
 
 }  // namespace ductile

@@ -14,6 +14,7 @@
 #include "kernels/xpbd/step.hpp"
 #include "runtime/device_array.hpp"
 #include "solvers/blocks.hpp"
+#include "solvers/body_contact.hpp"
 #include "solvers/neighbors.hpp"
 #include "solvers/particles.hpp"
 #include "solvers/solver.hpp"
@@ -81,13 +82,14 @@ class TotalLagrangian final : public Solver {
   void sweep_jacobi(Group& group, bool last);
   void apply_corrections();
   void sweep_gauss_seidel(Group& group, bool last);
+  [[nodiscard]] double farthest_move() const;
   void resolve_colliders();
   void end_step();
   [[nodiscard]] StepReport sums();
   template <class Sum>
   [[nodiscard]] StepReport reduce_sums();
   [[noreturn]] void diverged(std::size_t particle);
-  [[nodiscard]] Eigen::Vector3d mean_position(const DeviceArray<std::uint32_t>& member);
+  [[nodiscard]] Eigen::Vector3d mean_of(const DeviceArray<Vec4<Real>>& values, const DeviceArray<std::uint32_t>& member);
   [[nodiscard]] Eigen::Vector3d reaction(const Fixture& fixture, const scene::Fixture& source);
   [[nodiscard]] RestNeighbors<Real> pairs() const;
   [[nodiscard]] std::vector<Mat3<Real>> cauchy_stress();
@@ -100,7 +102,6 @@ class TotalLagrangian final : public Solver {
   Particles particles_;
   std::vector<std::int32_t> body_of_id_;
   long long step_ = 0;
-  bool wants_forces_ = false;
 
   NeighborLists lists_;
   DeviceArray<Real> weight_, value_;
@@ -112,8 +113,11 @@ class TotalLagrangian final : public Solver {
   DeviceArray<CorrectionLine<Real, Columns>> line_;
   DeviceArray<Collider<Real>> collider_;
   DeviceArray<Vec4<Real>> contact_;
+  DeviceArray<Vec4<Real>> held_;  // for reactions: impulse times dt on particles of infinite mass
   DeviceArray<Vec4<Real>> fiber_;
   DeviceArray<typename Creep<Real>::State> plastic_;
+  BodyContact<Real> bodies_touch_;
+  double max_speed_ = 0;  // after the last step
   std::vector<Group> groups_;
   std::vector<Fixture> fixtures_;
   std::vector<Probe> probes_;

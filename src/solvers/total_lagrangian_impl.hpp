@@ -87,8 +87,11 @@ TotalLagrangian<Real, Columns>::TotalLagrangian(const scene::Scene& scene, Queue
     collider_ = DeviceArray<Collider<Real>>(queue_, scene_.colliders.size());
     contact_ = DeviceArray<Vec4<Real>>(queue_, particles());
   }
+  if (scene_.contact.enabled)
+    bodies_touch_ = BodyContact<Real>(queue_, scene_, particles_, radius_.data(), rest_.data());
   hold(0);
   evaluate();
+  max_speed_ = sums().max_speed;
 }
 
 template <class Real, int Columns>
@@ -134,7 +137,7 @@ void TotalLagrangian<Real, Columns>::build_pairs() {
     }
     const DeviceArray<Vec4<Real>> units(queue_, scaled);
     const DeviceArray<std::uint32_t> group(queue_, particles_.body);
-    lists_ = find_neighbors<Real>(queue_, units, Real(scene_.solver.smoothing.support), group.data());
+    lists_ = find_neighbors<Real>(queue_, units, Real(scene_.solver.smoothing.support), SameGroup{group.data()});
   }
   weight_ = {queue_, lists_.index.size()};
   if (Columns == 4) value_ = {queue_, lists_.index.size()};
@@ -202,6 +205,8 @@ void TotalLagrangian<Real, Columns>::build_groups() {
     // A strain of one rounding unit has no direction left.
     group.constants.tiny = Real(double(std::numeric_limits<Real>::epsilon()) * std::sqrt(modulus));
     group.constants.violation_scale = Real(1 / std::sqrt(modulus));
+    group.constants.relaxation =
+        Real(scene_.solver.scheme == scene::Scheme::jacobi ? scene_.solver.relaxation : 1.0);
     group.constants.printed_constraint = scene_.solver.constraint == scene::Constraint::energy;
     if (scene_.solver.scheme == scene::Scheme::gauss_seidel) {
       const auto blocks = colour_blocks(scene_, particles_, group.range);
@@ -277,7 +282,8 @@ void TotalLagrangian<Real, Columns>::build_probes() {
   for (const auto& source : scene_.probes) {
     Probe probe;
     if (source.quantity == scene::Probe::Quantity::reaction) {
-      wants_forces_ = true;
+      if (held_.empty()) held_ = {queue_, particles()};
+      held_.clear_bytes();
     } else {
       const auto member = select(particles_, source.body, source.region ? &*source.region : nullptr);
       if (member.empty())
@@ -288,7 +294,7 @@ void TotalLagrangian<Real, Columns>::build_probes() {
     }
     probes_.push_back(std::move(probe));
   }
-  if (wants_forces_ || scene_.solver.scheme == scene::Scheme::jacobi) line_ = {queue_, particles()};
+  if (scene_.solver.scheme == scene::Scheme::jacobi) line_ = {queue_, particles()};
 }
 
 /// Gives every particle of an active fixture infinite mass and frees the others.
@@ -332,6 +338,16 @@ void TotalLagrangian<Real, Columns>::begin_step() {
     collider_.upload(placed);
     contact_.clear_bytes();
   }
+  if (!held_.empty()) held_.clear_bytes();
+  if (bodies_touch_.active()) bodies_touch_.find_pairs(queue_, position_.data(), farthest_move());
+}
+
+/// How far a particle may move in the next step. Corrections seldom speed it up by more than contact at its present
+/// speed; what goes further is caught in the step after, because a layer of particles is thicker than one of them.
+template <class Real, int Columns>
+double TotalLagrangian<Real, Columns>::farthest_move() const {
+  const double dt = scene_.solver.time_step;
+  return 1.5 * dt * (max_speed_ + dt * scene_.gravity.norm());
 }
 
 template <class Real, int Columns>
@@ -341,6 +357,7 @@ void TotalLagrangian<Real, Columns>::iterate() {
     for (auto& group : groups_)
       scene_.solver.scheme == scene::Scheme::jacobi ? sweep_jacobi(group, last) : sweep_gauss_seidel(group, last);
     if (scene_.solver.scheme == scene::Scheme::jacobi) apply_corrections();
+    if (bodies_touch_.active()) bodies_touch_.resolve(queue_, position_.data(), increment_.data());
     resolve_colliders();
   }
 }
@@ -366,7 +383,7 @@ void TotalLagrangian<Real, Columns>::apply_corrections() {
   const auto apply = [&]<bool Penalty>() {
     launch(queue_, "xpbd.corrections", particles(),
            ApplyCorrections<Real, Columns, Penalty>{pairs(), line_.data(), position_.data(), increment_.data(),
-                                                    Real(scene_.solver.relaxation), corrected_.data()});
+                                                    corrected_.data(), held_.data()});
   };
   scene_.solver.hourglass > 0 ? apply.template operator()<true>() : apply.template operator()<false>();
   increment_.swap(corrected_);
@@ -381,7 +398,7 @@ void TotalLagrangian<Real, Columns>::sweep_gauss_seidel(Group& group, bool last)
                  SolveBlocks<Real, Columns, std::decay_t<decltype(material)>>{
                      pairs(), moments_.data(), spread_.data(), position_.data(), displacement_gradient_.data(), material,
                      group.constants, group.block_start.data() + colour.first, group.block_member.data(),
-                     increment_.data(), multiplier_.data(), last ? violation_.data() : nullptr});
+                     increment_.data(), multiplier_.data(), last ? violation_.data() : nullptr, held_.data()});
       },
       group.material);
 }
@@ -414,9 +431,8 @@ void TotalLagrangian<Real, Columns>::evaluate() {
         [&](const auto& material) {
           launch(queue_, "xpbd.evaluate", group.range.count,
                  Evaluate<Real, Columns, std::decay_t<decltype(material)>>{
-                     pairs(), moments_.data(), scene_.solver.gradient == scene::Gradient::least_squares,
-                     position_.data(), material, group.constants.penalty, group.range.first,
-                     displacement_gradient_.data(), energy_.data(), wants_forces_ ? line_.data() : nullptr});
+                     pairs(), moments_.data(), position_.data(), material, group.constants.penalty, group.range.first,
+                     displacement_gradient_.data(), energy_.data()});
         },
         group.material);
 }
@@ -427,6 +443,7 @@ StepReport TotalLagrangian<Real, Columns>::advance() {
   iterate();
   end_step();
   StepReport report = sums();
+  max_speed_ = report.max_speed;
   ++step_;
   report.iterations = scene_.solver.iterations;
   return report;
@@ -487,31 +504,30 @@ std::vector<double> TotalLagrangian<Real, Columns>::probe() {
     const auto& source = scene_.probes[p];
     const Eigen::Vector3d value = source.quantity == scene::Probe::Quantity::reaction
                                       ? reaction(fixtures_[source.fixture], scene_.fixtures[source.fixture])
-                                      : mean_position(probes_[p].member);
+                                      : mean_of(position_, probes_[p].member);
     values.insert(values.end(), {value.x(), value.y(), value.z()});
   }
   return values;
 }
 
 template <class Real, int Columns>
-Eigen::Vector3d TotalLagrangian<Real, Columns>::mean_position(const DeviceArray<std::uint32_t>& member) {
+Eigen::Vector3d TotalLagrangian<Real, Columns>::mean_of(const DeviceArray<Vec4<Real>>& values,
+                                                        const DeviceArray<std::uint32_t>& member) {
   DeviceArray<Vec4<Real>> gathered(queue_, member.size());
-  launch(queue_, "probes", member.size(), GatherPositions<Real>{member.data(), position_.data(), gathered.data()});
+  launch(queue_, "probes", member.size(), GatherPositions<Real>{member.data(), values.data(), gathered.data()});
   Eigen::Vector3d sum = Eigen::Vector3d::Zero();
   for (const auto& x : gathered.download()) sum += Eigen::Vector3d(double(x[0]), double(x[1]), double(x[2]));
   return sum / double(member.size());
 }
 
-/// Force that the fixture exerts on the body: mass times acceleration less the elastic forces and the weight.
+/// Force that the fixture exerts on the body in the last step: mass times acceleration less the weight and what the
+/// constraints did to the held particles. It balances the momentum of the body to rounding, converged or not.
 template <class Real, int Columns>
 Eigen::Vector3d TotalLagrangian<Real, Columns>::reaction(const Fixture& fixture, const scene::Fixture& source) {
   if (!fixture.active) return Eigen::Vector3d::Zero();
-  DeviceArray<Vec4<Real>> force(queue_, fixture.member.size());
-  launch(queue_, "probes", force.size(),
-         GatherForces<Real, Columns>{pairs(), line_.data(), fixture.member.data(), force.data()});
-  Eigen::Vector3d elastic = Eigen::Vector3d::Zero();
-  for (const auto& f : force.download()) elastic += Eigen::Vector3d(double(f[0]), double(f[1]), double(f[2]));
-  const Eigen::Vector3d arm = mean_position(fixture.member) - pose_at(source.motion, time()).about_now;
+  const double dt = scene_.solver.time_step;
+  const Eigen::Vector3d elastic = mean_of(held_, fixture.member) * double(fixture.member.size()) / (dt * dt);
+  const Eigen::Vector3d arm = mean_of(position_, fixture.member) - pose_at(source.motion, time()).about_now;
   const Eigen::Vector3d& spin = source.motion.angular_velocity;
   return fixture.mass * (spin.cross(spin.cross(arm)) - scene_.gravity) - elastic;
 }
@@ -604,6 +620,7 @@ void TotalLagrangian<Real, Columns>::restore(long long step, const std::vector<S
   // As the run that wrote the state left it: what was held in its last step is still held.
   hold(time() - scene_.solver.time_step);
   evaluate();
+  max_speed_ = sums().max_speed;
 }
 
 }  // namespace ductile

@@ -67,14 +67,28 @@ namespace detail {
 /// Work-items a thread takes at a time. Every thread's share starts at a multiple of it, so an item lands in the same
 /// lane of the same vector loop, with the same rounding, for any number of threads.
 inline constexpr std::size_t block = 64;
-}  // namespace detail
 
-namespace detail {
-/// Everything that a kernel calls is inlined: its 3x3 matrices then live in registers.
 template <class Kernel>
-[[gnu::flatten]] inline void run_items(const Kernel& kernel, std::size_t begin, std::size_t end, std::size_t size) {
+inline void run_items(const Kernel& kernel, std::size_t begin, std::size_t end, std::size_t size) {
+#if !defined(__clang__)  // which has no such promise without a warning for every loop that it leaves alone
 #pragma GCC ivdep
+#endif
   for (std::size_t i = begin; i < end; ++i) kernel(item<1>(i, size));
+}
+
+/// Everything that the kernel calls is inlined: its 3x3 matrices then live in registers. Long to compile, so kernels ask
+/// for it.
+template <class Kernel>
+[[gnu::flatten]] inline void run_items_inlined(const Kernel& kernel, std::size_t begin, std::size_t end, std::size_t size) {
+  run_items(kernel, begin, end, size);
+}
+
+template <class Kernel>
+inline void run_chosen(const Kernel& kernel, std::size_t begin, std::size_t end, std::size_t size) {
+  if constexpr (requires { Kernel::inline_all; })
+    run_items_inlined(kernel, begin, end, size);
+  else
+    run_items(kernel, begin, end, size);
 }
 }  // namespace detail
 
@@ -114,13 +128,13 @@ class queue {
     event command;
     const std::size_t size = items.size();
     if constexpr (requires { Kernel::heavy; }) {  // few, long work-items: each to the next free thread
-#pragma omp parallel for schedule(dynamic, 1) if (size > 1)
-      for (std::size_t i = 0; i < size; ++i) detail::run_items(kernel, i, i + 1, size);
+#pragma omp parallel for schedule(dynamic, 1) if (size >= 8)
+      for (std::size_t i = 0; i < size; ++i) detail::run_chosen(kernel, i, i + 1, size);
       command.end_ = event::now();
       return command;
     }
     const std::size_t blocks = (size + detail::block - 1) / detail::block;
-#pragma omp parallel if (blocks > 1)
+#pragma omp parallel if (blocks >= 16)  // less is done before a second thread has woken
     {
       const Kernel mine = kernel;  // a private copy: its pointers can't alias what it writes
       const auto threads = static_cast<std::size_t>(omp_get_num_threads());
@@ -128,7 +142,7 @@ class queue {
       const std::size_t begin = blocks * thread / threads * detail::block;
       const std::size_t stop = blocks * (thread + 1) / threads * detail::block;
       const std::size_t end = stop < size ? stop : size;
-      detail::run_items(mine, begin, end, size);
+      detail::run_chosen(mine, begin, end, size);
     }
     command.end_ = event::now();
     return command;

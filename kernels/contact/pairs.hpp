@@ -1,0 +1,110 @@
+#pragma once
+
+#include <sycl/sycl.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/math/vec3.hpp"
+
+namespace ductile {
+
+/// Who may touch whom: particles of different bodies, and particles of one body that were far apart at rest.
+template <class Real>
+struct MayTouch {
+  const std::uint32_t* particle;  // of each surface slot
+  const std::uint32_t* body;
+  const Vec4<Real>* rest;
+  const Real* reach;  // support at rest, per particle; null: a body does not touch itself
+
+  bool operator()(std::size_t a, std::uint32_t b) const {
+    const std::uint32_t i = particle[a], j = particle[b];
+    if (body[i] != body[j]) return true;
+    if (reach == nullptr) return false;
+    const Vec3<Real> p = xyz(rest[i] - rest[j]);
+    return squared_norm(p) > reach[i] * reach[i];
+  }
+};
+
+/// Contacts of the surface particles (P0 sec. 4.5): two that are closer than the sum of their radii push each other
+/// apart. Everything is gathered and symmetric in the pair, so momentum is conserved.
+template <class Real>
+struct ContactPairs {
+  const std::uint32_t* start;
+  const std::uint32_t* other;     // surface slots
+  const std::uint32_t* particle;  // of each surface slot
+  const Vec4<Real>* position;     // x^n, inverse mass
+  const Vec4<Real>* increment;
+  const Real* radius;
+
+  struct Gap {
+    Vec3<Real> normal;  // from the other to this one
+    Real overlap;
+  };
+  Gap gap(std::uint32_t i, std::uint32_t j) const {
+    const Vec3<Real> apart = xyz(position[i] - position[j]) + xyz(increment[i] - increment[j]);
+    const Real distance = norm(apart);
+    // Coincident centres have no direction: the lower index goes up.
+    const Vec3<Real> normal = distance > Real(0) ? apart / distance : Vec3<Real>{Real(0), Real(0), Real(i < j ? -1 : 1)};
+    return {normal, radius[i] + radius[j] - distance};
+  }
+};
+
+/// How many contacts a surface particle has now: their corrections share the way.
+template <class Real>
+struct CountContacts {
+  ContactPairs<Real> pairs;
+  std::uint32_t* count;
+
+  void operator()(std::size_t a) const {
+    const std::uint32_t i = pairs.particle[a];
+    std::uint32_t found = 0;
+    for (std::uint32_t s = pairs.start[a]; s < pairs.start[a + 1]; ++s)
+      found += pairs.gap(i, pairs.particle[pairs.other[s]]).overlap > Real(0) ? 1 : 0;
+    count[a] = found;
+  }
+};
+
+/// Correction of a surface particle by all its contacts, with Coulomb friction per pair over the step.
+template <class Real>
+struct GatherContacts {
+  ContactPairs<Real> pairs;
+  const std::uint32_t* count;
+  Real friction;
+  Vec4<Real>* history;  // of each ordered pair: tangential correction of this step, and the normal one
+  Vec4<Real>* correction;
+
+  void operator()(std::size_t a) const {
+    const std::uint32_t i = pairs.particle[a];
+    Vec3<Real> sum = Vec3<Real>::zero();
+    const Real own = pairs.position[i][3];
+    for (std::uint32_t s = pairs.start[a]; count[a] > 0 && s < pairs.start[a + 1]; ++s) {
+      const std::uint32_t b = pairs.other[s], j = pairs.particle[b];
+      const auto gap = pairs.gap(i, j);
+      const Real mobility = own + pairs.position[j][3];
+      if (!(gap.overlap > Real(0)) || mobility == Real(0)) continue;
+      const std::uint32_t most = count[a] > count[b] ? count[a] : count[b];
+      const Real part = Real(1) / Real(most);
+      const Vec4<Real> before = history[s];
+      const Real push = part * gap.overlap, pushed = before[3] + push;
+      const Vec3<Real> slip = xyz(pairs.increment[i] - pairs.increment[j]);
+      Vec3<Real> tangential = xyz(before) - part * (slip - dot(slip, gap.normal) * gap.normal);
+      const Real limit = friction * pushed, wanted = norm(tangential);
+      if (wanted > limit) tangential = tangential * (limit / wanted);
+      sum += (own / mobility) * (push * gap.normal + (tangential - xyz(before)));
+      history[s] = padded(tangential, pushed);
+    }
+    correction[a] = padded(sum);
+  }
+};
+
+template <class Real>
+struct ApplyContacts {
+  const std::uint32_t* particle;
+  const Vec4<Real>* correction;
+  Vec4<Real>* increment;
+
+  void operator()(std::size_t a) const { increment[particle[a]] += correction[a]; }
+};
+
+}  // namespace ductile
