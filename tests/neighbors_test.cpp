@@ -51,7 +51,8 @@ Points<Real> random_points(std::size_t n, Real extent, Real offset = 0) {
   std::mt19937 random(7);
   std::uniform_real_distribution<Real> coordinate(0, extent);
   Points<Real> x(n);
-  for (auto& p : x) p = Vec4<Real>(offset + coordinate(random), offset + coordinate(random), offset + coordinate(random), 0);
+  for (auto& p : x)
+    p = Vec4<Real>(offset + coordinate(random), offset + coordinate(random), offset + coordinate(random), 0);
   return x;
 }
 
@@ -66,7 +67,8 @@ TYPED_TEST(Neighbors, RandomPoints) {
 }
 
 TYPED_TEST(Neighbors, FarFromTheOrigin) {
-  // The spacing of floats at 4096 is 5e-4: pairs fall together and apart by rounding, the lists must agree all the same.
+  // The spacing of floats at 4096 is 5e-4: pairs fall together and apart by rounding, the lists must agree all the
+  // same.
   expect_equal_to_brute_force<TypeParam>(random_points<TypeParam>(1500, 1, 4096), TypeParam(0.12));
   expect_equal_to_brute_force<TypeParam>(random_points<TypeParam>(1500, 1, -70000), TypeParam(0.12));
 }
@@ -85,7 +87,8 @@ TYPED_TEST(Neighbors, Lattice) {
       for (int k = 0; k < 7; ++k)
         x.emplace_back(TypeParam(0.1) * TypeParam(i), TypeParam(0.1) * TypeParam(j), TypeParam(0.1) * TypeParam(k),
                        TypeParam(0));
-  for (const double support : {1.0, 1.6, 2.0, 2.01}) expect_equal_to_brute_force<TypeParam>(x, TypeParam(0.1 * support));
+  for (const double support : {1.0, 1.6, 2.0, 2.01})
+    expect_equal_to_brute_force<TypeParam>(x, TypeParam(0.1 * support));
 }
 
 TYPED_TEST(Neighbors, DegenerateInputs) {
@@ -93,7 +96,8 @@ TYPED_TEST(Neighbors, DegenerateInputs) {
   expect_equal_to_brute_force<TypeParam>(Points<TypeParam>(1), 1);
   expect_equal_to_brute_force<TypeParam>(Points<TypeParam>(300), 1);  // all in one point
   Points<TypeParam> line;
-  for (int i = 0; i < 400; ++i) line.emplace_back(TypeParam(0), TypeParam(0.01) * TypeParam(i), TypeParam(0), TypeParam(0));
+  for (int i = 0; i < 400; ++i)
+    line.emplace_back(TypeParam(0), TypeParam(0.01) * TypeParam(i), TypeParam(0), TypeParam(0));
   expect_equal_to_brute_force<TypeParam>(line, TypeParam(0.055));
   auto mixed = random_points<TypeParam>(300, 1);
   mixed.insert(mixed.end(), 200, mixed[17]);  // a coincident cluster in a random cloud

@@ -31,14 +31,14 @@ struct Patch {
     rest = {queue, x};
     position = {queue, m};
     lists = find_neighbors<Real>(queue, rest, Real(support));
-    weight = {queue, lists.index.size()};
+    pair = {queue, lists.index.size()};
     value = {queue, lists.index.size()};
     moments = {queue, n};
     if (penalty && kind != GradientKind::least_squares) spread = {queue, n};
     const Poly6<Real, 3> smoothing{Real(support)};
     launch(queue, "weights", n,
            WeighPairs<Real, Poly6<Real, 3>>{lists.start.data(), lists.index.data(), rest.data(), smoothing,
-                                            kind == GradientKind::mlsrk_linear, 0, weight.data(), value.data()});
+                                            kind == GradientKind::mlsrk_linear, 0, pair.data(), value.data()});
     launch(queue, "moments", n,
            BuildMoments<Real, Columns>{pairs(), position.data(), kind, smoothing.value(Real(0)), Real(1e-6), 0,
                                        moments.data(), spread.data()});
@@ -51,7 +51,7 @@ struct Patch {
     line = {queue, n};
   }
   [[nodiscard]] RestNeighbors<Real> pairs() const {
-    return {lists.start.data(), lists.index.data(), weight.data(), value.data(), rest.data()};
+    return {lists.start.data(), lists.index.data(), pair.data(), value.data(), rest.data()};
   }
   /// Displacements to the given positions become the increment of a step that starts at rest.
   void displace(const std::vector<Vector3d>& target) {
@@ -69,8 +69,8 @@ struct Patch {
     const DeviceArray<Vec4<Real>> moved(queue, x);
     DeviceArray<Mat3<Real>> H(queue, n);
     launch(queue, "evaluate", n,
-           Evaluate<Real, Columns, Material>{pairs(), moments.data(), moved.data(), material, Real(0), 0,
-                                             H.data(), energy.data()});
+           Evaluate<Real, Columns, Material>{pairs(), moments.data(), moved.data(), material, Real(0), 0, H.data(),
+                                             energy.data()});
     auto F = H.download();
     for (auto& f : F) f = f + Mat3<Real>::identity();
     return F;
@@ -80,8 +80,8 @@ struct Patch {
   Queue& queue;
   std::size_t n;
   NeighborLists lists;
-  DeviceArray<Vec4<Real>> rest, position, increment;
-  DeviceArray<Real> weight, value, energy, multiplier;
+  DeviceArray<Vec4<Real>> rest, position, increment, pair;
+  DeviceArray<Real> value, energy, multiplier;
   DeviceArray<RestMoments<Real, Columns>> moments;
   DeviceArray<Sym3<Real>> spread;
   DeviceArray<Mat3<Real>> gradient;
@@ -139,10 +139,19 @@ TEST(TotalLagrangianGolden, FirstCorrectionOnALattice) {
     DeviceArray<double> violation(queue, patch.n);
     const auto before = patch.increment.download();
     launch(queue, "solve", 1,
-           SolveBlocks<double, 4, Patch<double, 4>::Material>{
-               patch.pairs(), patch.moments.data(), nullptr, patch.position.data(), patch.gradient.data(), patch.material,
-               {1 / (dt * dt), 0, 1e-13, 1, 1, false}, block_start.data(), member.data(), patch.increment.data(),
-               patch.multiplier.data(), violation.data(), nullptr});
+           SolveBlocks<double, 4, Patch<double, 4>::Material>{patch.pairs(),
+                                                              patch.moments.data(),
+                                                              nullptr,
+                                                              patch.position.data(),
+                                                              patch.gradient.data(),
+                                                              patch.material,
+                                                              {1 / (dt * dt), 0, 1e-13, 1, 1, false},
+                                                              block_start.data(),
+                                                              member.data(),
+                                                              patch.increment.data(),
+                                                              patch.multiplier.data(),
+                                                              violation.data(),
+                                                              nullptr});
     EXPECT_NEAR(violation.download()[i] / want.at("C").get<double>(), 1, 1e-11);
     EXPECT_NEAR(patch.multiplier.download()[i] / want.at("dlambda(first)").get<double>(), 1, 1e-11);
     const auto moved = xyz(patch.increment.download()[i]) - xyz(before[i]);
@@ -157,7 +166,8 @@ double affine_error(GradientKind kind, const Eigen::Matrix3d& A) {
   Queue queue;
   const auto X = lattice(6, 6, 8, 0.05, 0.2);
   Patch<Real, Columns> patch(queue, X, 1.25e-4, 1000, 0.11, kind);
-  const auto F = patch.evaluate(mapped(X, [&](const Vector3d& p) -> Vector3d { return A * p + Vector3d(0.1, -0.2, 0.3); }));
+  const auto F =
+      patch.evaluate(mapped(X, [&](const Vector3d& p) -> Vector3d { return A * p + Vector3d(0.1, -0.2, 0.3); }));
   double most = 0;
   for (const auto& f : F)
     for (int r = 0; r < 3; ++r)
@@ -202,7 +212,8 @@ std::pair<double, double> correction_imbalance(GradientKind kind, bool gauss_sei
   std::vector<Vec4<double>> after;
   if (gauss_seidel) {
     // One particle alone: later ones in a sweep see moved positions.
-    const DeviceArray<std::uint32_t> start(queue, std::vector<std::uint32_t>{0, 1}), member(queue, std::vector<std::uint32_t>{101});
+    const DeviceArray<std::uint32_t> start(queue, std::vector<std::uint32_t>{0, 1}),
+        member(queue, std::vector<std::uint32_t>{101});
     launch(queue, "solve", 1,
            SolveBlocks<double, Columns, typename Patch<double, Columns>::Material>{
                patch.pairs(), patch.moments.data(), patch.spread.data(), patch.position.data(), patch.gradient.data(),
@@ -211,10 +222,11 @@ std::pair<double, double> correction_imbalance(GradientKind kind, bool gauss_sei
     after = patch.increment.download();
   } else {
     DeviceArray<Vec4<double>> corrected(queue, patch.n);
-    launch(queue, "multipliers", patch.n,
-           UpdateMultipliers<double, Columns, true, typename Patch<double, Columns>::Material>{
-               patch.pairs(), patch.moments.data(), patch.spread.data(), patch.position.data(), patch.increment.data(),
-               patch.gradient.data(), patch.material, constants, 0, patch.multiplier.data(), nullptr, patch.line.data()});
+    launch(
+        queue, "multipliers", patch.n,
+        UpdateMultipliers<double, Columns, true, typename Patch<double, Columns>::Material>{
+            patch.pairs(), patch.moments.data(), patch.spread.data(), patch.position.data(), patch.increment.data(),
+            patch.gradient.data(), patch.material, constants, 0, patch.multiplier.data(), nullptr, patch.line.data()});
     launch(queue, "corrections", patch.n,
            ApplyCorrections<double, Columns, true>{patch.pairs(), patch.line.data(), patch.position.data(),
                                                    patch.increment.data(), corrected.data(), nullptr});
@@ -286,7 +298,8 @@ TEST(TotalLagrangian, FreeBodyKeepsItsMomentum) {
 }
 
 TEST(TotalLagrangian, RotationStoresNoEnergy) {
-  for (const auto gradient : {scene::Gradient::least_squares, scene::Gradient::corrected, scene::Gradient::mlsrk_linear}) {
+  for (const auto gradient :
+       {scene::Gradient::least_squares, scene::Gradient::corrected, scene::Gradient::mlsrk_linear}) {
     auto scene = block_scene();
     scene.gravity.setZero();
     scene.bodies[0].jitter = 0.2;
@@ -321,7 +334,8 @@ TEST(TotalLagrangian, BlockComesToRestOnTheGround) {
     const auto solver = make_solver(scene, queue);
     StepReport end;
     for (int k = 0; k < 2500; ++k) end = solver->advance();
-    // The fall hits at 1 m/s and decays with exp(-2.5 t): a hundredth of that is left after two seconds, a tenth is slack.
+    // The fall hits at 1 m/s and decays with exp(-2.5 t): a hundredth of that is left after two seconds, a tenth is
+    // slack.
     EXPECT_LT(end.max_speed, 1e-3);
     const auto positions = std::get<std::vector<double>>(solver->positions().values);
     double lowest = 1, mean = 0;
@@ -477,7 +491,8 @@ TEST(TotalLagrangian, StateRestoresBitForBit) {
   scene.fixtures.push_back(top);
   Queue queue;
   for (const int at : {10, 20, 21, 30}) {
-    const auto through = make_solver(scene, queue), stopped = make_solver(scene, queue), resumed = make_solver(scene, queue);
+    const auto through = make_solver(scene, queue), stopped = make_solver(scene, queue),
+               resumed = make_solver(scene, queue);
     for (int k = 0; k < at; ++k) (void)stopped->advance();
     resumed->restore(at, stopped->save());
     for (int k = 0; k < 40; ++k) (void)through->advance();

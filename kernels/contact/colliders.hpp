@@ -16,12 +16,12 @@ enum class ColliderShape : int { plane, box, sphere, cylinder, capsule, torus };
 template <class Real>
 struct Collider {
   ColliderShape shape;
-  bool inside;            // keeps particles in instead of out
+  bool inside;  // keeps particles in instead of out
   Real friction;
-  Vec3<Real> size;        // box: half edges; else radius, half height or tube
-  Mat3<Real> rotation;    // local to world at the end of the step
-  Vec3<Real> center;      // at the end of the step; a plane's point
-  Mat3<Real> back;        // a point y of the collider was at back (y - center) + start when the step began
+  Vec3<Real> size;      // box: half edges; else radius, half height or tube
+  Mat3<Real> rotation;  // local to world at the end of the step
+  Vec3<Real> center;    // at the end of the step; a plane's point
+  Mat3<Real> back;      // a point y of the collider was at back (y - center) + start when the step began
   Vec3<Real> start;
 
   DistanceNormal<Real> distance(const Vec3<Real>& world) const {

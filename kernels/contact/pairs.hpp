@@ -45,7 +45,8 @@ struct ContactPairs {
     const Vec3<Real> apart = xyz(position[i] - position[j]) + xyz(increment[i] - increment[j]);
     const Real distance = norm(apart);
     // Coincident centres have no direction: the lower index goes up.
-    const Vec3<Real> normal = distance > Real(0) ? apart / distance : Vec3<Real>{Real(0), Real(0), Real(i < j ? -1 : 1)};
+    const Vec3<Real> normal =
+        distance > Real(0) ? apart / distance : Vec3<Real>{Real(0), Real(0), Real(i < j ? -1 : 1)};
     return {normal, radius[i] + radius[j] - distance};
   }
 };

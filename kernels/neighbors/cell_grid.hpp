@@ -25,7 +25,8 @@ struct CellGrid {
   };
 
   Cell cell(const Vec4<Real>& position) const {
-    return {std::int64_t((position[0] - origin.x) * inverse_width), std::int64_t((position[1] - origin.y) * inverse_width),
+    return {std::int64_t((position[0] - origin.x) * inverse_width),
+            std::int64_t((position[1] - origin.y) * inverse_width),
             std::int64_t((position[2] - origin.z) * inverse_width)};
   }
   std::uint32_t bucket(const Cell& c) const {

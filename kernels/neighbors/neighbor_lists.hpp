@@ -61,7 +61,8 @@ struct NeighborSearch {
         } else if (z >= 0 && z < grid.cells_z && y >= 0 && y < grid.cells_y) {
           const std::int64_t left = cell.x > 0 ? cell.x - 1 : 0;
           const std::int64_t right = cell.x + 1 < grid.cells_x ? cell.x + 1 : grid.cells_x - 1;
-          scan(start[grid.bucket({left, y, z})], start[grid.bucket({right, y, z}) + 1], [](std::uint32_t) { return true; });
+          scan(start[grid.bucket({left, y, z})], start[grid.bucket({right, y, z}) + 1],
+               [](std::uint32_t) { return true; });
         }
       }
     }

@@ -23,19 +23,19 @@ struct StepConstants {
 /// Motion of a particle's neighbourhood during the step, relative to its deformation F^n at the start.
 template <class Real>
 struct LocalMotion {
-  Mat3<Real> change;   // F - F^n
-  Mat3<Real> moment;   // sum_j V_j phi_ij e_ij (x) p_ij: zero for least squares
-  Real misfit;         // sum_j V_j phi_ij |e_ij|^2, e_ij = x_ij - F p_ij
+  Mat3<Real> change;  // F - F^n
+  Mat3<Real> moment;  // sum_j V_j phi_ij e_ij (x) p_ij: zero for least squares
+  Real misfit;        // sum_j V_j phi_ij |e_ij|^2, e_ij = x_ij - F p_ij
 };
 
 /// One pass over the neighbours. Increments of the step are summed, not positions: single precision would lose them.
 template <class Real, int Columns, bool Penalty>
 inline LocalMotion<Real> local_motion(const RestNeighbors<Real>& pairs, const Vec4<Real>* position,
-                                               const Vec4<Real>* increment, const Mat3<Real>& F,
-                                               const RestMoments<Real, Columns>& moments, const Sym3<Real>* spread,
-                                               std::size_t i) {
+                                      const Vec4<Real>* increment, const Mat3<Real>& F,
+                                      const RestMoments<Real, Columns>& moments, const Sym3<Real>* spread,
+                                      std::size_t i) {
   const Vec4<Real> zero(Real(0), Real(0), Real(0), Real(0));
-  const Vec4<Real> X = pairs.rest[i], x = position[i], d = increment[i];
+  const Vec4<Real> x = position[i], d = increment[i];
   const Vec4<Real> f0 = padded(F.column(0)), f1 = padded(F.column(1)), f2 = padded(F.column(2));
   Vec4<Real> c0 = zero, c1 = zero, c2 = zero, c3 = zero;  // increments (x) a_ij
   Vec4<Real> m0 = zero, m1 = zero, m2 = zero;             // misfits (x) V phi p
@@ -43,8 +43,8 @@ inline LocalMotion<Real> local_motion(const RestNeighbors<Real>& pairs, const Ve
   const std::uint32_t end = pairs.start[i + 1];
   for (std::uint32_t s = pairs.start[i]; s < end; ++s) {
     const std::uint32_t j = pairs.index[s];
-    const Real weight = pairs.weight[s];
-    const Vec4<Real> p = pairs.rest[j] - X;
+    const Vec4<Real> p = pairs.pair[s];
+    const Real weight = p[3];
     const Vec4<Real> wp = p * weight;
     const Vec4<Real> moved = increment[j] - d;
     if constexpr (Penalty) {
@@ -76,7 +76,8 @@ inline LocalMotion<Real> local_motion(const RestNeighbors<Real>& pairs, const Ve
   } else if constexpr (Columns == 3) {
     result.change = moments.matrix.right_multiplied(columns(c0, c1, c2));
   } else {
-    result.change = times_transpose(columns(c0, c1, c2), moments.matrix.linear) + outer(xyz(c3), moments.matrix.constant);
+    result.change =
+        times_transpose(columns(c0, c1, c2), moments.matrix.linear) + outer(xyz(c3), moments.matrix.constant);
     if constexpr (Penalty) {
       const Mat3<Real> sum = columns(m0, m1, m2);
       const Mat3<Real> fitted = result.change * spread[i].full();
@@ -93,18 +94,18 @@ inline LocalMotion<Real> local_motion(const RestNeighbors<Real>& pairs, const Ve
 ///   x_j += w_j scale (P g_ij + penalty V_j phi_ij e_ij),  and the opposite sum to x_i.
 template <class Real>
 struct ConstraintStep {
-  Mat3<Real> stress;    // P, less the penalty's part that acts through the gradient
-  Real scale;           // dlambda / C
-  Real multiplier;      // after the solve
-  Real violation;       // C + alpha lambda / dt^2 before it, scaled
+  Mat3<Real> stress;  // P, less the penalty's part that acts through the gradient
+  Real scale;         // dlambda / C
+  Real multiplier;    // after the solve
+  Real violation;     // C + alpha lambda / dt^2 before it, scaled
 };
 
 /// The XPBD update of one particle at F = I + H (P0 eqs. 9-10 with the consistent compliance 1/V).
 template <class Real, int Columns, class Material>
 inline ConstraintStep<Real> solve_constraint(const Material& material, const StepConstants<Real>& step,
-                                             const RestMoments<Real, Columns>& moments,
-                                             const LocalMotion<Real>& motion, const Mat3<Real>& H, Real volume,
-                                             Real inverse_mass, Real multiplier, std::size_t i) {
+                                             const RestMoments<Real, Columns>& moments, const LocalMotion<Real>& motion,
+                                             const Mat3<Real>& H, Real volume, Real inverse_mass, Real multiplier,
+                                             std::size_t i) {
   const auto response = material.displacement_response(H, i);
   const Real energy = sycl::fmax(response.energy + Real(0.5) * step.penalty * motion.misfit, Real(0));
   const Mat3<Real> stress = response.stress - step.penalty * motion.moment;

@@ -5,7 +5,8 @@
 namespace ductile {
 
 /// One colour of a Gauss-Seidel sweep: a work-item solves the particles of one block of space in order and moves their
-/// neighbours at once. Blocks of one colour are further apart than two supports, so no particle is moved by two of them.
+/// neighbours at once. Blocks of one colour are further apart than two supports, so no particle is moved by two of
+/// them.
 template <class Real, int Columns, class Material>
 struct SolveBlocks {
   RestNeighbors<Real> pairs;
@@ -39,8 +40,8 @@ struct SolveBlocks {
                             ? local_motion<Real, Columns, true>(pairs, position, moved, F_start, m, spread, i)
                             : local_motion<Real, Columns, false>(pairs, position, moved, F_start, m, spread, i);
     const Mat3<Real> H = H_start + motion.change, F = Mat3<Real>::identity() + H;
-    const Vec4<Real> X = pairs.rest[i], x = position[i], d = increment[i];
-    const auto solved = solve_constraint(material, step, m, motion, H, X[3], x[3], multiplier[i], i);
+    const Vec4<Real> x = position[i], d = increment[i];
+    const auto solved = solve_constraint(material, step, m, motion, H, pairs.rest[i][3], x[3], multiplier[i], i);
     multiplier[i] = solved.multiplier;
     if (violation != nullptr) violation[i] = solved.violation;
     if (solved.scale == Real(0)) return;
@@ -55,8 +56,8 @@ struct SolveBlocks {
     const std::uint32_t end = pairs.start[i + 1];
     for (std::uint32_t s = pairs.start[i]; s < end; ++s) {
       const std::uint32_t j = pairs.index[s];
-      const Real weight = pairs.weight[s];
-      const Vec4<Real> p = pairs.rest[j] - X;
+      const Vec4<Real> p = pairs.pair[s];
+      const Real weight = p[3];
       const Vec4<Real> wp = p * weight;
       const Vec4<Real> xj = position[j], dj = increment[j];
       Vec4<Real> push = k0 * wp[0] + k1 * wp[1] + k2 * wp[2];

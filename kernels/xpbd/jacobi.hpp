@@ -26,8 +26,8 @@ struct UpdateMultipliers {
   RestNeighbors<Real> pairs;
   const RestMoments<Real, Columns>* moments;
   const Sym3<Real>* spread;
-  const Vec4<Real>* position;   // x^n, inverse mass
-  const Vec4<Real>* increment;  // x - x^n
+  const Vec4<Real>* position;               // x^n, inverse mass
+  const Vec4<Real>* increment;              // x - x^n
   const Mat3<Real>* displacement_gradient;  // F^n - I
   Material material;
   StepConstants<Real> step;
@@ -77,14 +77,15 @@ struct ApplyCorrections {
   void operator()(std::size_t i) const {
     const Vec4<Real> zero(Real(0), Real(0), Real(0), Real(0));
     const CorrectionLine<Real, Columns> own = line[i];
-    const Vec4<Real> X = pairs.rest[i];
+    const Real volume = pairs.rest[i][3];
     Vec4<Real> sum = zero, lever = zero;
     const std::uint32_t end = pairs.start[i + 1];
     for (std::uint32_t s = pairs.start[i]; s < end; ++s) {
       const std::uint32_t j = pairs.index[s];
       const CorrectionLine<Real, Columns>& other = line[j];
-      const Real weight = pairs.weight[s];
-      const Vec4<Real> wp = (pairs.rest[j] - X) * weight;
+      const Vec4<Real> p = pairs.pair[s];
+      const Real weight = p[3];
+      const Vec4<Real> wp = p * weight;
       lever += wp;
       sum += other.c0 * wp[0] + other.c1 * wp[1] + other.c2 * wp[2];
       if constexpr (Penalty) sum += (other.position - own.position) * (weight * (own.c0[3] + other.c0[3]));
@@ -93,9 +94,10 @@ struct ApplyCorrections {
     sum += own.c0 * lever[0] + own.c1 * lever[1] + own.c2 * lever[2];
     // Every pair term carries V_i V_j; V_j is in the weight.
     const Vec4<Real> old = increment[i];
-    if (held != nullptr && position[i][3] == Real(0)) held[i] -= sum * X[3];
-    const Real mobility = position[i][3] * X[3];
-    corrected[i] = Vec4<Real>(old[0] - mobility * sum[0], old[1] - mobility * sum[1], old[2] - mobility * sum[2], old[3]);
+    if (held != nullptr && position[i][3] == Real(0)) held[i] -= sum * volume;
+    const Real mobility = position[i][3] * volume;
+    corrected[i] =
+        Vec4<Real>(old[0] - mobility * sum[0], old[1] - mobility * sum[1], old[2] - mobility * sum[2], old[3]);
   }
 };
 

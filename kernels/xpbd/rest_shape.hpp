@@ -27,7 +27,7 @@ template <class Real>
 struct RestNeighbors {
   const std::uint32_t* start;
   const std::uint32_t* index;
-  const Real* weight;      // V_j phi_ij
+  const Vec4<Real>* pair;  // p_ij, V_j phi_ij: streamed, which is faster than gathering X_j
   const Real* value;       // V_j W_ij, only for gradients of four columns
   const Vec4<Real>* rest;  // X_i, V_i
 };
@@ -59,12 +59,12 @@ struct GradientMatrix<Real, 4> {
 template <class Real, int Columns>
 struct RestMoments {
   GradientMatrix<Real, Columns> matrix;
-  Sym3<Real> mobility;   // sum_j w_j g_ij g_ij^T: the denominator needs no loop (w = inverse mass)
-  Vec3<Real> sum;        // sum_j g_ij
-  Real penalty_mobility; // bound of the zero-energy penalty's part of the denominator
+  Sym3<Real> mobility;    // sum_j w_j g_ij g_ij^T: the denominator needs no loop (w = inverse mass)
+  Vec3<Real> sum;         // sum_j g_ij
+  Real penalty_mobility;  // bound of the zero-energy penalty's part of the denominator
 };
 
-/// V_j phi_ij and V_j W_ij of every pair.
+/// p_ij, V_j phi_ij and V_j W_ij of every pair.
 template <class Real, class Smoothing>
 struct WeighPairs {
   const std::uint32_t* start;
@@ -73,7 +73,7 @@ struct WeighPairs {
   Smoothing smoothing;
   bool weight_is_value;  // mlsrk_linear
   std::size_t first;
-  Real* weight;
+  Vec4<Real>* pair;
   Real* value;  // may be null
 
   void operator()(std::size_t item) const {
@@ -81,9 +81,9 @@ struct WeighPairs {
     const Vec3<Real> center = xyz(rest[i]);
     for (std::uint32_t s = start[i]; s < start[i + 1]; ++s) {
       const Vec4<Real> other = rest[index[s]];
-      const Real r = norm(xyz(other) - center);
-      const Real w = smoothing.value(r);
-      weight[s] = other[3] * (weight_is_value ? w : -smoothing.gradient_factor(r));
+      const Vec3<Real> p = xyz(other) - center;
+      const Real r = norm(p), w = smoothing.value(r);
+      pair[s] = padded(p, other[3] * (weight_is_value ? w : -smoothing.gradient_factor(r)));
       if (value != nullptr) value[s] = other[3] * w;
     }
   }
@@ -103,22 +103,20 @@ struct BuildMoments {
 
   void operator()(std::size_t item) const {
     const std::size_t i = first + item;
-    const Vec4<Real> center = pairs.rest[i];
-    const auto matrix = gradient_matrix(i, center);
+    const auto matrix = gradient_matrix(i);
     RestMoments<Real, Columns> m{};
     m.matrix = matrix;
     Real weights = Real(0), largest = Real(0);
     Sym3<Real> second = Sym3<Real>::zero();
     for (std::uint32_t s = pairs.start[i]; s < pairs.start[i + 1]; ++s) {
-      const std::uint32_t j = pairs.index[s];
-      const Vec3<Real> p = xyz(pairs.rest[j] - center);
-      const Vec3<Real> g = matrix.gradient(p, pairs.weight[s], Columns == 4 ? pairs.value[s] : Real(0));
-      const Real inverse_mass = position[j][3];
+      const Vec3<Real> p = xyz(pairs.pair[s]);
+      const Real weight = pairs.pair[s][3], inverse_mass = position[pairs.index[s]][3];
+      const Vec3<Real> g = matrix.gradient(p, weight, Columns == 4 ? pairs.value[s] : Real(0));
       m.mobility.add_square(g, inverse_mass);
       m.sum += g;
-      second.add_square(p, pairs.weight[s]);
-      weights += pairs.weight[s];
-      largest = sycl::fmax(largest, inverse_mass * pairs.weight[s]);
+      second.add_square(p, weight);
+      weights += weight;
+      largest = sycl::fmax(largest, inverse_mass * weight);
     }
     m.penalty_mobility = largest + position[i][3] * weights;
     moments[i] = m;
@@ -126,29 +124,30 @@ struct BuildMoments {
   }
 
  private:
-  GradientMatrix<Real, Columns> gradient_matrix(std::size_t i, const Vec4<Real>& center) const {
+  GradientMatrix<Real, Columns> gradient_matrix(std::size_t i) const {
     if constexpr (Columns == 3) {
       Sym3<Real> s = Sym3<Real>::zero();
       for (std::uint32_t n = pairs.start[i]; n < pairs.start[i + 1]; ++n)
-        s.add_square(xyz(pairs.rest[pairs.index[n]] - center), pairs.weight[n]);
+        s.add_square(xyz(pairs.pair[n]), pairs.pair[n][3]);
       return {Sym3<Real>::from(pseudo_inverse(s.full(), cut))};
     } else {
       if (kind == GradientKind::raw) return {Mat3<Real>::identity(), Vec3<Real>::zero()};
-      return kind == GradientKind::mlsrk_linear ? linear_basis(i, center) : shepard(i, center);
+      return kind == GradientKind::mlsrk_linear ? linear_basis(i) : shepard(i);
     }
   }
 
   /// G_ij = (grad W_ij - W_ij gamma_i)/S_i, and with L_i = (sum_j V_j G_ij (x) p_ij)^-1 for the corrected gradient.
-  GradientMatrix<Real, 4> shepard(std::size_t i, const Vec4<Real>& center) const {
-    Real sum = center[3] * self_value;
+  GradientMatrix<Real, 4> shepard(std::size_t i) const {
+    Real sum = pairs.rest[i][3] * self_value;
     Vec3<Real> gamma = Vec3<Real>::zero(), mean = Vec3<Real>::zero();
     Mat3<Real> second = Mat3<Real>::zero();
     for (std::uint32_t n = pairs.start[i]; n < pairs.start[i + 1]; ++n) {
-      const Vec3<Real> p = xyz(pairs.rest[pairs.index[n]] - center);
+      const Vec3<Real> p = xyz(pairs.pair[n]);
+      const Real weight = pairs.pair[n][3];
       sum += pairs.value[n];
-      gamma += pairs.weight[n] * p;  // grad_i W points from i to j
+      gamma += weight * p;  // grad_i W points from i to j
       mean += pairs.value[n] * p;
-      second += pairs.weight[n] * outer(p, p);
+      second += weight * outer(p, p);
     }
     gamma = gamma / sum;
     GradientMatrix<Real, 4> result{Mat3<Real>::identity() / sum, -gamma / sum};
@@ -158,15 +157,16 @@ struct BuildMoments {
   }
 
   /// Rows 2 to 4 of the inverse of sum_j V_j W_ij (1, p)(1, p)^T, by the Schur complement of the first moment.
-  GradientMatrix<Real, 4> linear_basis(std::size_t i, const Vec4<Real>& center) const {
-    Real sum = center[3] * self_value;
+  GradientMatrix<Real, 4> linear_basis(std::size_t i) const {
+    Real sum = pairs.rest[i][3] * self_value;
     Vec3<Real> mean = Vec3<Real>::zero();
     Sym3<Real> second = Sym3<Real>::zero();
     for (std::uint32_t n = pairs.start[i]; n < pairs.start[i + 1]; ++n) {
-      const Vec3<Real> p = xyz(pairs.rest[pairs.index[n]] - center);
-      sum += pairs.weight[n];
-      mean += pairs.weight[n] * p;
-      second.add_square(p, pairs.weight[n]);
+      const Vec3<Real> p = xyz(pairs.pair[n]);
+      const Real weight = pairs.pair[n][3];
+      sum += weight;
+      mean += weight * p;
+      second.add_square(p, weight);
     }
     second.add_square(mean, -Real(1) / sum);
     const Mat3<Real> inverse = pseudo_inverse(second.full(), cut);

@@ -78,28 +78,28 @@ struct Evaluate {
   Material material;
   Real penalty;
   std::size_t first;
-  Mat3<Real>* displacement_gradient;     // F - I
-  Real* energy;                          // J/m^3
+  Mat3<Real>* displacement_gradient;  // F - I
+  Real* energy;                       // J/m^3
 
   void operator()(std::size_t item) const {
     const std::size_t i = first + item;
     const RestMoments<Real, Columns> m = moments[i];
-    const Vec3<Real> X = xyz(pairs.rest[i]), x = xyz(position[i]);
+    const Vec3<Real> x = xyz(position[i]);
     Mat3<Real> H = Mat3<Real>::zero();
     const std::uint32_t end = pairs.start[i + 1];
     for (std::uint32_t s = pairs.start[i]; s < end; ++s) {
       const std::uint32_t j = pairs.index[s];
-      const Vec3<Real> p = xyz(pairs.rest[j]) - X;
+      const Vec3<Real> p = xyz(pairs.pair[s]);
       H += outer((xyz(position[j]) - x) - p,
-                 m.matrix.gradient(p, pairs.weight[s], Columns == 4 ? pairs.value[s] : Real(0)));
+                 m.matrix.gradient(p, pairs.pair[s][3], Columns == 4 ? pairs.value[s] : Real(0)));
     }
     Real misfit = Real(0);
     if (penalty > Real(0)) {
       for (std::uint32_t s = pairs.start[i]; s < end; ++s) {
         const std::uint32_t j = pairs.index[s];
-        const Vec3<Real> p = xyz(pairs.rest[j]) - X;
+        const Vec3<Real> p = xyz(pairs.pair[s]);
         const Vec3<Real> e = (xyz(position[j]) - x) - p - H * p;
-        misfit += pairs.weight[s] * squared_norm(e);
+        misfit += pairs.pair[s][3] * squared_norm(e);
       }
     }
     displacement_gradient[i] = H;
@@ -127,14 +127,13 @@ template <class Sum>
 struct StepSums {
   Sum kinetic, elastic, gravity;
   Vec3<Sum> momentum, angular_momentum;
-  Sum squared_speed;     // largest
-  Sum volume_ratio;      // smallest
-  Sum squared_violation; // sum
-  std::uint32_t bad;     // first particle that is not a number
+  Sum squared_speed;      // largest
+  Sum volume_ratio;       // smallest
+  Sum squared_violation;  // sum
+  std::uint32_t bad;      // first particle that is not a number
 
   static StepSums identity() {
-    return {Sum(0), Sum(0),    Sum(0), Vec3<Sum>::zero(), Vec3<Sum>::zero(), Sum(0),
-            Sum(1e30f), Sum(0), 0xFFFFFFFFu};
+    return {Sum(0), Sum(0), Sum(0), Vec3<Sum>::zero(), Vec3<Sum>::zero(), Sum(0), Sum(1e30f), Sum(0), 0xFFFFFFFFu};
   }
   void combine(const StepSums& o) {
     kinetic += o.kinetic;
@@ -170,7 +169,14 @@ struct MeasureParticle {
     const Sum kinetic = Sum(0.5f) * dot(p, v), elastic = Sum(rest[i][3]) * Sum(energy[i]);
     const bool good = sycl::isfinite(kinetic) && sycl::isfinite(elastic) && sycl::isfinite(x.x + x.y + x.z) &&
                       squared_norm(F) < Real(1e6f);  // nothing sound stretches a thousandfold; false for NaN
-    return {kinetic, elastic, -m * dot(gravity, x), p, cross(x, p), dot(v, v), volume_ratio, scaled * scaled,
+    return {kinetic,
+            elastic,
+            -m * dot(gravity, x),
+            p,
+            cross(x, p),
+            dot(v, v),
+            volume_ratio,
+            scaled * scaled,
             good ? 0xFFFFFFFFu : std::uint32_t(i)};
   }
 

@@ -59,8 +59,9 @@ double triad_bandwidth(Queue& queue) {
   a.fill(0);
   b.fill(1);
   c.fill(2);
-  const double seconds =
-      best_seconds(queue, [&] { launch(queue, "triad", size, Triad<float>{b.data(), c.data(), 3.0F, a.data()}); });
+  const double seconds = best_seconds(queue, [&] {
+    launch(queue, "triad", size, Triad<float>{b.data(), c.data(), 3.0F, a.data()});
+  });
   return 3.0 * double(size * sizeof(float)) / seconds * 1e-9;
 }
 
@@ -112,8 +113,8 @@ Result bench_neighbors(Queue& queue, const BenchOptions& options) {
   const DeviceArray<Vec4<Real>> position(queue, host);
   NeighborLists lists;
   Result result{"neighbors", host.size(), 0, 1, 0, "grid, lists of all pairs within 2.01 spacings", {}};
-  result.seconds = best_seconds(
-      queue, [&] { lists = find_neighbors<Real>(queue, position, Real(2.01 * scene.bodies[0].spacing)); });
+  result.seconds =
+      best_seconds(queue, [&] { lists = find_neighbors<Real>(queue, position, Real(2.01 * scene.bodies[0].spacing)); });
   result.mean_neighbours = lists.mean();
   result.phases = queue.timers().phases();
   return result;
@@ -124,8 +125,9 @@ Result bench_svd(Queue& queue, const BenchOptions& options) {
   const auto count = std::size_t(options.particles);
   DeviceArray<Vec3<Real>> stretches(queue, count);
   Result result{"svd", count, 0, 1, 0, "3x3 decompositions, entries within 0.5 of the identity", {}};
-  result.seconds = best_seconds(
-      queue, [&] { launch(queue, "svd", count, DecomposeMany<Real>{Real(0.5), stretches.data()}); });
+  result.seconds = best_seconds(queue, [&] {
+    launch(queue, "svd", count, DecomposeMany<Real>{Real(0.5), stretches.data()});
+  });
   result.phases = queue.timers().phases();
   return result;
 }
@@ -165,10 +167,11 @@ std::vector<std::string> chosen_cases(const BenchOptions& options) {
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> bench_cases() {
-  return {{"neighbors", "neighbour search of a lattice, 31 neighbours"},
-          {"svd", "rotation-variant 3x3 singular value decompositions"},
-          {"total-lagrangian", "Jacobi iterations, 31 neighbours (support 2.01), no penalty"},
-          {"total-lagrangian-compact", "the same at the default support 1.6 (18 neighbours) with the zero-energy penalty"}};
+  return {
+      {"neighbors", "neighbour search of a lattice, 31 neighbours"},
+      {"svd", "rotation-variant 3x3 singular value decompositions"},
+      {"total-lagrangian", "Jacobi iterations, 31 neighbours (support 2.01), no penalty"},
+      {"total-lagrangian-compact", "the same at the default support 1.6 (18 neighbours) with the zero-energy penalty"}};
 }
 
 int bench(const BenchOptions& options) {
@@ -187,17 +190,18 @@ int bench(const BenchOptions& options) {
   std::vector<std::vector<std::string>> rows{
       {"case", "precision", "particles", "neighbours", "M/s", "M/s per GB/s", "ns each"}};
   for (const auto& name : cases) {
-    const Result result = options.precision == "double" ? run_case<double>(queue, options, name)
-                                                        : run_case<float>(queue, options, name);
+    const Result result =
+        options.precision == "double" ? run_case<double>(queue, options, name) : run_case<float>(queue, options, name);
     results.push_back(to_json(result, options.precision));
-    rows.push_back({name, options.precision, std::to_string(result.particles), fmt::format("{:.1f}", result.mean_neighbours),
-                    fmt::format("{:.2f}", result.rate() * 1e-6), fmt::format("{:.3f}", result.rate() * 1e-6 / bandwidth),
+    rows.push_back({name, options.precision, std::to_string(result.particles),
+                    fmt::format("{:.1f}", result.mean_neighbours), fmt::format("{:.2f}", result.rate() * 1e-6),
+                    fmt::format("{:.3f}", result.rate() * 1e-6 / bandwidth),
                     fmt::format("{:.1f}", 1e9 / result.rate())});
   }
   fmt::print("{}  M/s: million particle-iterations per second; best of several repetitions\n", format_table(rows));
   if (!options.json.empty()) {
-    const nlohmann::ordered_json json{{"backend", backend_name()},        {"device", queue.device().name},
-                                      {"compiler", backend_compiler()},   {"threads", queue.threads()},
+    const nlohmann::ordered_json json{{"backend", backend_name()},       {"device", queue.device().name},
+                                      {"compiler", backend_compiler()},  {"threads", queue.threads()},
                                       {"bandwidth_gb_per_s", bandwidth}, {"cases", results}};
     io::write_whole(options.json, json.dump(2) + "\n");
   }

@@ -45,12 +45,13 @@ void print_step_hint(const scene::Scene& scene) {
   for (const auto& body : scene.bodies)
     shortest = std::min(shortest, body.spacing / wave_speed(scene.materials[body.material]));
   const double ratio = scene.solver.time_step / shortest;
-  fmt::print("  step {:g} s = {:.2f} times the shortest wave time per spacing ({:.2g} s)\n", scene.solver.time_step, ratio,
-             shortest);
+  fmt::print("  step {:g} s = {:.2f} times the shortest wave time per spacing ({:.2g} s)\n", scene.solver.time_step,
+             ratio, shortest);
   if (ratio > scene.solver.iterations)
-    fmt::print("  warning: {} iterations can't carry a wave that far in one step; the bodies will look too soft. Use a "
-               "step of {:.2g} s or at least {} iterations.\n",
-               scene.solver.iterations, shortest * scene.solver.iterations, int(std::ceil(ratio)));
+    fmt::print(
+        "  warning: {} iterations can't carry a wave that far in one step; the bodies will look too soft. Use a "
+        "step of {:.2g} s or at least {} iterations.\n",
+        scene.solver.iterations, shortest * scene.solver.iterations, int(std::ceil(ratio)));
 }
 
 }  // namespace
@@ -67,7 +68,8 @@ int check(const std::filesystem::path& file, const std::vector<std::string>& ove
              scene.bodies.size() == 1 ? "y" : "ies", format_bytes(estimate_memory(scene, double(particles.size()))),
              format_bytes(available_memory()));
   fmt::print("  {} steps to t = {:g} s, a frame every {:g} s\n",
-             std::llround(scene.solver.end_time / scene.solver.time_step), scene.solver.end_time, scene.output.interval);
+             std::llround(scene.solver.end_time / scene.solver.time_step), scene.solver.end_time,
+             scene.output.interval);
   print_step_hint(scene);
   return 0;
 }

@@ -34,7 +34,8 @@ void add_run(CLI::App& program, std::function<int()>& action) {
   auto* command = program.add_subcommand("run", "simulate a scene");
   auto options = std::make_shared<app::RunOptions>();
   add_scene(*command, options->scene, options->overrides);
-  command->add_option("-o,--output", options->output, "result folder (default: results/<scene's name>)")->type_name("DIR");
+  command->add_option("-o,--output", options->output, "result folder (default: results/<scene's name>)")
+      ->type_name("DIR");
   command->add_option("--threads", options->threads, "CPU threads (default: all)")->check(CLI::Range(1, 4096));
   command->add_option("--device", options->device, "device by number or part of its name; see `ductile devices`");
   command->add_flag("--resume", options->resume, "go on from the last checkpoint in the result folder");
@@ -57,7 +58,8 @@ void add_check(CLI::App& program, std::function<int()>& action) {
   auto options = std::make_shared<Options>();
   add_scene(*command, options->scene, options->overrides);
   command->footer("Example:\n  ductile check scenes/first_light.toml --set bodies[0].spacing=0.01");
-  command->callback([options, &action] { action = [options] { return app::check(options->scene, options->overrides); }; });
+  command->callback(
+      [options, &action] { action = [options] { return app::check(options->scene, options->overrides); }; });
 }
 
 struct ProbeOptions {
@@ -77,7 +79,8 @@ int probe(const ProbeOptions& options) {
   if (found == scene.materials.end()) {
     std::string known;
     for (const auto& material : scene.materials) known += (known.empty() ? "" : ", ") + material.name;
-    throw InputError(fmt::format("{} has no material \"{}\"; it has {}.", options.scene.string(), options.material, known));
+    throw InputError(
+        fmt::format("{} has no material \"{}\"; it has {}.", options.scene.string(), options.material, known));
   }
   if (options.path.empty()) {
     Mat3<double> F{};
@@ -93,7 +96,8 @@ int probe(const ProbeOptions& options) {
 }
 
 void add_probe(CLI::App& program, std::function<int()>& action) {
-  auto* command = program.add_subcommand("probe", "evaluate one material point: stress and energy, or a stress-strain curve");
+  auto* command =
+      program.add_subcommand("probe", "evaluate one material point: stress and energy, or a stress-strain curve");
   auto options = std::make_shared<ProbeOptions>();
   add_scene(*command, options->scene, options->overrides);
   command->add_option("--material", options->material, "name of the material")->required();
@@ -113,7 +117,9 @@ void add_probe(CLI::App& program, std::function<int()>& action) {
                    ->excludes(F);
   command->add_option("--from", options->from, "first stretch (shear: first shear)")->needs(path);
   command->add_option("--to", options->to, "last stretch (shear: last shear)")->needs(path);
-  command->add_option("--steps", options->steps, "steps from first to last")->check(CLI::Range(1, 10000000))->needs(path);
+  command->add_option("--steps", options->steps, "steps from first to last")
+      ->check(CLI::Range(1, 10000000))
+      ->needs(path);
   command->footer(
       "Examples:\n"
       "  ductile probe scenes/first_light.toml --material rubber --F 1.1,0,0,0,1,0,0,0,1\n"
@@ -148,7 +154,9 @@ int execute(int argc, char** argv) {
   add_check(program, action);
   add_probe(program, action);
   add_bench(program, action);
-  program.add_subcommand("devices", "list the devices of this back end")->callback([&action] { action = app::devices; });
+  program.add_subcommand("devices", "list the devices of this back end")->callback([&action] {
+    action = app::devices;
+  });
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

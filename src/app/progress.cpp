@@ -25,10 +25,10 @@ std::string Progress::line(long long step, double min_volume_ratio) const {
   const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
   const auto done = double(step - first_);
   const double left = done > 0 ? elapsed / done * double(last_ - step) : 0;
-  return fmt::format("{:3.0f} %  step {}/{}  t {:.4g}/{:.4g} s  {} particle-iterations/s  smallest volume {:.3f}  {} left",
-                     100.0 * double(step) / double(last_), step, last_, double(step) * time_step_,
-                     double(last_) * time_step_, format_count(elapsed > 0 ? done * work_per_step_ / elapsed : 0),
-                     min_volume_ratio, format_seconds(left));
+  return fmt::format(
+      "{:3.0f} %  step {}/{}  t {:.4g}/{:.4g} s  {} particle-iterations/s  smallest volume {:.3f}  {} left",
+      100.0 * double(step) / double(last_), step, last_, double(step) * time_step_, double(last_) * time_step_,
+      format_count(elapsed > 0 ? done * work_per_step_ / elapsed : 0), min_volume_ratio, format_seconds(left));
 }
 
 void Progress::update(long long step, double min_volume_ratio) {

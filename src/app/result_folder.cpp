@@ -17,9 +17,21 @@ namespace fs = std::filesystem;
 namespace {
 
 std::vector<std::string> history_columns() {
-  return {"step",       "time",       "kinetic_energy", "elastic_energy",     "gravity_energy",     "momentum_x",
-          "momentum_y", "momentum_z", "angular_momentum_x", "angular_momentum_y", "angular_momentum_z", "max_speed",
-          "min_volume_ratio", "residual", "iterations"};
+  return {"step",
+          "time",
+          "kinetic_energy",
+          "elastic_energy",
+          "gravity_energy",
+          "momentum_x",
+          "momentum_y",
+          "momentum_z",
+          "angular_momentum_x",
+          "angular_momentum_y",
+          "angular_momentum_z",
+          "max_speed",
+          "min_volume_ratio",
+          "residual",
+          "iterations"};
 }
 
 std::vector<std::string> probe_columns(const scene::Scene& scene) {
@@ -30,7 +42,7 @@ std::vector<std::string> probe_columns(const scene::Scene& scene) {
 }
 
 const std::vector<std::string>& result_names() {
-  static const std::vector<std::string> names{"particles", "particles.pvd", "history.csv",
+  static const std::vector<std::string> names{"particles",  "particles.pvd", "history.csv",
                                               "probes.csv", "run.json",      "checkpoint.bin"};
   return names;
 }
@@ -40,8 +52,16 @@ constexpr const char* bookkeeping = "run";
 }  // namespace
 
 ResultFolder::ResultFolder(fs::path folder, const scene::Scene& scene, Existing existing)
-    : folder_(std::move(folder)), scene_(scene), history_(history_columns()), probes_(probe_columns(scene)) {
-  check_existing(existing);
+    : folder_(std::move(folder)),
+      existing_(existing),
+      scene_(scene),
+      history_(history_columns()),
+      probes_(probe_columns(scene)) {
+  check_existing();
+  if (existing_ == Existing::resume) read_checkpoint();
+}
+
+void ResultFolder::open() {
   std::error_code error;
   fs::create_directories(folder_ / "particles", error);
   if (error)
@@ -50,23 +70,24 @@ ResultFolder::ResultFolder(fs::path folder, const scene::Scene& scene, Existing 
   lock_.emplace(folder_);
   io::remove_stale_temporaries(folder_);
   io::remove_stale_temporaries(folder_ / "particles");
-  if (existing == Existing::replace) clear();
-  if (existing == Existing::resume) read_checkpoint();
+  // A run that was killed before its first checkpoint starts again.
+  if (existing_ == Existing::replace || (existing_ == Existing::resume && !checkpoint_)) clear();
 }
 
-void ResultFolder::check_existing(Existing existing) {
+void ResultFolder::check_existing() const {
   std::error_code error;
   if (fs::exists(folder_, error) && !fs::is_directory(folder_, error))
     throw InputError(fmt::format("The output folder {} is a file. Choose another with -o.", folder_.string()));
   const bool used = std::any_of(result_names().begin(), result_names().end(),
                                 [&](const auto& name) { return fs::exists(folder_ / name, error); });
-  if (existing == Existing::refuse && used)
-    throw InputError(fmt::format("The output folder {} holds a result already. Go on with it by --resume, replace it by "
-                                 "--force, or choose another folder with -o.",
-                                 folder_.string()));
-  if (existing == Existing::resume && !used)
-    throw InputError(fmt::format("There is nothing to resume in {}: it holds no result. Start without --resume.",
-                                 folder_.string()));
+  if (existing_ == Existing::refuse && used)
+    throw InputError(
+        fmt::format("The output folder {} holds a result already. Go on with it by --resume, replace it by "
+                    "--force, or choose another folder with -o.",
+                    folder_.string()));
+  if (existing_ == Existing::resume && !used)
+    throw InputError(
+        fmt::format("There is nothing to resume in {}: it holds no result. Start without --resume.", folder_.string()));
 }
 
 void ResultFolder::clear() {
@@ -76,19 +97,18 @@ void ResultFolder::clear() {
 
 void ResultFolder::read_checkpoint() {
   const fs::path file = folder_ / "checkpoint.bin";
-  if (!fs::exists(file)) {
-    clear();  // killed before its first checkpoint: start again
-    return;
-  }
+  if (!fs::exists(file)) return;
   auto checkpoint = io::read_checkpoint(file);
   if (checkpoint.scene_digest != scene_.digest)
-    throw InputError(fmt::format("{} was written for another scene: a result can only be resumed with the same scene and "
-                                 "--set values (solver.end_time may differ). Use another folder (-o) or --force.",
-                                 file.string()));
+    throw InputError(
+        fmt::format("{} was written for another scene: a result can only be resumed with the same scene and "
+                    "--set values (solver.end_time may differ). Use another folder (-o) or --force.",
+                    file.string()));
   if (checkpoint.backend != backend_name())
-    throw InputError(fmt::format("{} was written by the {} back end and this is {}: resume it with the same one, so that "
-                                 "the result stays reproducible.",
-                                 file.string(), checkpoint.backend, backend_name()));
+    throw InputError(
+        fmt::format("{} was written by the {} back end and this is {}: resume it with the same one, so that "
+                    "the result stays reproducible.",
+                    file.string(), checkpoint.backend, backend_name()));
   checkpoint_ = std::move(checkpoint);
 }
 
@@ -108,16 +128,17 @@ double ResultFolder::restore(Solver& solver) {
     probes_.truncate(json.at("probe_rows").get<std::size_t>());
   }
   frames_.clear();
-  for (const auto& frame : json.at("frames")) frames_.emplace_back(frame.at(0).get<double>(), frame.at(1).get<std::string>());
+  for (const auto& frame : json.at("frames"))
+    frames_.emplace_back(frame.at(0).get<double>(), frame.at(1).get<std::string>());
   solver.restore(json.at("step").get<long long>(), blocks);
   checkpoint_.reset();
   return json.at("wall_seconds").get<double>();
 }
 
 void ResultFolder::record(long long step, double time, const StepReport& r, const std::vector<double>& probes) {
-  history_.add({double(step), time, r.kinetic_energy, r.elastic_energy, r.gravity_energy, r.momentum.x(), r.momentum.y(),
-                r.momentum.z(), r.angular_momentum.x(), r.angular_momentum.y(), r.angular_momentum.z(), r.max_speed,
-                r.min_volume_ratio, r.residual, double(r.iterations)});
+  history_.add({double(step), time, r.kinetic_energy, r.elastic_energy, r.gravity_energy, r.momentum.x(),
+                r.momentum.y(), r.momentum.z(), r.angular_momentum.x(), r.angular_momentum.y(), r.angular_momentum.z(),
+                r.max_speed, r.min_volume_ratio, r.residual, double(r.iterations)});
   if (scene_.probes.empty()) return;
   std::vector<double> row{time};
   row.insert(row.end(), probes.begin(), probes.end());

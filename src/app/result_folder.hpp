@@ -14,15 +14,17 @@
 
 namespace ductile::app {
 
-/// What a run leaves: particles.pvd and its frames, history.csv, probes.csv, run.json, checkpoint.bin. Each file is whole
-/// at every moment, and a checkpoint never knows more than the tables on disk.
+/// What a run leaves: particles.pvd and its frames, history.csv, probes.csv, run.json, checkpoint.bin. Each file is
+/// whole at every moment, and a checkpoint never knows more than the tables on disk.
 class ResultFolder {
  public:
   enum class Existing { refuse, resume, replace };
 
-  /// Takes hold of the folder, or throws InputError: it holds a result already, belongs to another scene, is in use or
-  /// can't be written.
+  /// Touches nothing yet, but throws InputError if the folder holds a result already or one of another scene.
   ResultFolder(std::filesystem::path folder, const scene::Scene& scene, Existing existing);
+
+  /// Takes hold of the folder and makes it ready, or throws InputError: it is in use or can't be written.
+  void open();
 
   [[nodiscard]] const std::filesystem::path& path() const { return folder_; }
   [[nodiscard]] bool has_checkpoint() const { return checkpoint_.has_value(); }
@@ -37,11 +39,12 @@ class ResultFolder {
   [[nodiscard]] std::size_t frames() const { return frames_.size(); }
 
  private:
-  void check_existing(Existing existing);
+  void check_existing() const;
   void clear();
   void read_checkpoint();
 
   std::filesystem::path folder_;
+  Existing existing_;
   const scene::Scene& scene_;
   std::optional<io::FolderLock> lock_;
   std::optional<io::Checkpoint> checkpoint_;

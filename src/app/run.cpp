@@ -55,6 +55,7 @@ class Run {
         solver_(make_solver(scene, queue_)) {
     queue_.wait();
     setup_seconds_ = seconds_since(start_);
+    folder_.open();
   }
 
   int execute() {
@@ -87,7 +88,9 @@ class Run {
 
  private:
   using Clock = std::chrono::steady_clock;
-  static double seconds_since(Clock::time_point then) { return std::chrono::duration<double>(Clock::now() - then).count(); }
+  static double seconds_since(Clock::time_point then) {
+    return std::chrono::duration<double>(Clock::now() - then).count();
+  }
   [[nodiscard]] double time() const { return double(solver_->step()) * scene_.solver.time_step; }
   [[nodiscard]] double wall_seconds() const { return earlier_seconds_ + seconds_since(start_); }
   [[nodiscard]] double work_per_step() const { return double(solver_->particles()) * scene_.solver.iterations; }
@@ -126,7 +129,8 @@ class Run {
   }
 
   void greet() const {
-    say(fmt::format("{}\n  {} particles, {:.1f} neighbours each, {} steps of {:g} s, {} iterations\n  {} on {}, {} "
+    say(
+        fmt::format("{}\n  {} particles, {:.1f} neighbours each, {} steps of {:g} s, {} iterations\n  {} on {}, {} "
                     "precision, {} thread{}\n",
                     scene_.title, solver_->particles(), solver_->mean_neighbours(), schedule_.last_step,
                     scene_.solver.time_step, scene_.solver.iterations, backend_name(), queue_.device().name,

@@ -5,7 +5,8 @@
 
 namespace ductile {
 
-/// The input is wrong (exit code 2): scene, mesh, command line, output folder. The text says what, where and what to do.
+/// The input is wrong (exit code 2): scene, mesh, command line, output folder. The text says what, where and what to
+/// do.
 struct InputError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

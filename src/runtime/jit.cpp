@@ -111,7 +111,8 @@ std::string function_name(const KernelType& type) { return fmt::format("ductile_
 /// The asserts also make the compiler complete each type: it crashes on a template that is only named.
 std::string program_text(const std::vector<std::size_t>& numbers) {
   std::string text;
-  for (const Header& header : headers()) text += fmt::format("#include \"{}\"\n", header.path);
+  // In angle brackets: with quotes the compiler would look in the user's folder first.
+  for (const Header& header : headers()) text += fmt::format("#include <{}>\n", header.path);
   text += entry_point;
   for (const std::size_t number : numbers) {
     const KernelType& type = kernel_types()[number];

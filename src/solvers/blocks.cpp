@@ -24,7 +24,8 @@ ColouredBlocks colour_blocks(const scene::Scene& scene, const Particles& particl
     const auto colour = std::uint32_t((x & 1) | (y & 1) << 1 | (z & 1) << 2);
     entries.push_back({colour, particles.body[i], z, y, x, std::uint32_t(i)});
   }
-  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.block() < b.block(); });
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const Entry& a, const Entry& b) { return a.block() < b.block(); });
 
   ColouredBlocks result;
   for (std::size_t k = 0; k < entries.size(); ++k) {

@@ -19,7 +19,8 @@ BodyContact<Real>::BodyContact(Queue& queue, const scene::Scene& scene, const Pa
     support[i] = Real(scene.solver.smoothing.support * body.spacing);
     widest = std::max(widest, body.spacing);
     // Centres of the two outer layers lie half and one and a half spacings inside; jitter moves them a little.
-    if (geometry::signed_distance(body.shape, particles.rest[i]) > -2 * body.spacing) surface.push_back(std::uint32_t(i));
+    if (geometry::signed_distance(body.shape, particles.rest[i]) > -2 * body.spacing)
+      surface.push_back(std::uint32_t(i));
   }
   widest_ = Real(widest);
   particle_ = {queue, surface};
@@ -43,7 +44,8 @@ void BodyContact<Real>::find_pairs(Queue& queue, const Vec4<Real>* position, dou
 template <class Real>
 void BodyContact<Real>::resolve(Queue& queue, const Vec4<Real>* position, Vec4<Real>* increment) {
   if (pairs_.index.empty()) return;
-  const ContactPairs<Real> pairs{pairs_.start.data(), pairs_.index.data(), particle_.data(), position, increment, radius_};
+  const ContactPairs<Real> pairs{
+      pairs_.start.data(), pairs_.index.data(), particle_.data(), position, increment, radius_};
   launch(queue, "contact.bodies", particle_.size(), CountContacts<Real>{pairs, count_.data()});
   launch(queue, "contact.bodies", particle_.size(),
          GatherContacts<Real>{pairs, count_.data(), friction_, history_.data(), correction_.data()});

@@ -19,9 +19,10 @@ std::unique_ptr<Solver> make_total_lagrangian(const scene::Scene& scene, Queue& 
 std::unique_ptr<Solver> make_solver(const scene::Scene& scene, Queue& queue) {
   if (scene.solver.precision == scene::Precision::single_precision) return make_total_lagrangian<float>(scene, queue);
   if (!queue.device().double_precision)
-    throw DeviceError(fmt::format("The device \"{}\" has no double precision: choose another with --device, or "
-                                  "--set solver.precision=single.",
-                                  queue.device().name));
+    throw DeviceError(
+        fmt::format("The device \"{}\" has no double precision: choose another with --device, or "
+                    "--set solver.precision=single.",
+                    queue.device().name));
   return make_total_lagrangian<double>(scene, queue);
 }
 

@@ -43,8 +43,9 @@ void set_shape(Collider<Real>& collider, const geometry::ShapeKind& kind) {
     void operator()(const geometry::Torus& t) const { use(ColliderShape::torus, t.radius, t.tube, 0); }
     void operator()(const geometry::Plane&) const { use(ColliderShape::plane, 0, 0, 0); }
     void operator()(const geometry::Mesh&) const {
-      throw InputError("A mesh can't be a collider yet: build the obstacle from boxes, spheres, cylinders, capsules, tori "
-                       "and planes.");
+      throw InputError(
+          "A mesh can't be a collider yet: build the obstacle from boxes, spheres, cylinders, capsules, tori "
+          "and planes.");
     }
   };
   std::visit(Visitor{set}, kind);
@@ -55,8 +56,7 @@ void set_shape(Collider<Real>& collider, const geometry::ShapeKind& kind) {
 Pose pose_at(const scene::Motion& motion, double time) {
   Pose pose;
   const double angle = motion.angular_velocity.norm() * time;
-  if (angle != 0)
-    pose.rotation = Eigen::AngleAxisd(angle, motion.angular_velocity.normalized()).toRotationMatrix();
+  if (angle != 0) pose.rotation = Eigen::AngleAxisd(angle, motion.angular_velocity.normalized()).toRotationMatrix();
   pose.about = motion.about;
   pose.about_now = motion.about + time * motion.velocity;
   return pose;

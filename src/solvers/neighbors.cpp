@@ -16,8 +16,9 @@ namespace {
 
 template <class Real>
 CellGrid<Real> make_grid(const Bounds<Real>& bounds, Real radius, std::size_t particles) {
-  const double extent = std::max({double(bounds.high.x) - double(bounds.low.x), double(bounds.high.y) - double(bounds.low.y),
-                                  double(bounds.high.z) - double(bounds.low.z)});
+  const double extent =
+      std::max({double(bounds.high.x) - double(bounds.low.x), double(bounds.high.y) - double(bounds.low.y),
+                double(bounds.high.z) - double(bounds.low.z)});
   // A cell's number is rounded to about epsilon times the number of cells: widen the cells by more than that.
   const double rounding = 8 * double(std::numeric_limits<Real>::epsilon()) * extent / double(radius);
   const double width = double(radius) * (1.0001 + rounding);
@@ -65,9 +66,10 @@ NeighborLists find_neighbors(Queue& queue, const DeviceArray<Vec4<Real>>& positi
   launch(queue, "neighbors.count", n, CountNeighbors<Real, Accept>{search, lists.start.data()});
   const auto total = reduce<PairTotal>(queue, "neighbors.scan", n, PairsOf{lists.start.data()}).pairs;
   if (total > std::numeric_limits<std::uint32_t>::max())
-    throw SimulationError(fmt::format("{} particles have {} neighbour relations within {:g} m, more than a list can hold: "
-                                      "the support is too wide for the spacing, or particles have collapsed into a point.",
-                                      n, total, double(radius)));
+    throw SimulationError(
+        fmt::format("{} particles have {} neighbour relations within {:g} m, more than a list can hold: "
+                    "the support is too wide for the spacing, or particles have collapsed into a point.",
+                    n, total, double(radius)));
   exclusive_scan(queue, "neighbors.scan", lists.start.data(), lists.start.data(), n);
   lists.index = DeviceArray<std::uint32_t>(queue, total);
   launch(queue, "neighbors.fill", n, FillNeighbors<Real, Accept>{search, lists.start.data(), lists.index.data()});
@@ -75,7 +77,7 @@ NeighborLists find_neighbors(Queue& queue, const DeviceArray<Vec4<Real>>& positi
   return lists;
 }
 
-#define DUCTILE_INSTANTIATE(Real, Accept)                                                                   \
+#define DUCTILE_INSTANTIATE(Real, Accept) \
   template NeighborLists find_neighbors<Real, Accept>(Queue&, const DeviceArray<Vec4<Real>>&, Real, const Accept&);
 DUCTILE_INSTANTIATE(float, AnyPair)
 DUCTILE_INSTANTIATE(float, SameGroup)

@@ -12,9 +12,7 @@ namespace ductile {
 struct NeighborLists {
   DeviceArray<std::uint32_t> start, index;
 
-  [[nodiscard]] double mean() const {
-    return start.size() < 2 ? 0.0 : double(index.size()) / double(start.size() - 1);
-  }
+  [[nodiscard]] double mean() const { return start.size() < 2 ? 0.0 : double(index.size()) / double(start.size() - 1); }
 };
 
 /// All pairs closer than `radius` that accept(i, j) lets through. Cost per particle does not depend on their number or

@@ -37,10 +37,11 @@ void refuse_if_too_large(const scene::Scene& scene) {
   for (const auto& body : scene.bodies) particles += geometry::estimate_count(body.shape, body.spacing);
   const double needed = estimate_memory(scene, particles), room = available_memory();
   if (particles > 4e9 || needed > room)
-    throw InputError(fmt::format(
-        "{}: the bodies would have about {:.3g} particles, which need {:.1f} GB; this machine has {:.1f} GB free. Use a "
-        "larger spacing (twice the spacing needs an eighth of the memory) or smaller bodies.",
-        scene.file.string(), particles, needed / 1e9, room / 1e9));
+    throw InputError(
+        fmt::format("{}: the bodies would have about {:.3g} particles, which need {:.1f} GB; this machine has {:.1f} "
+                    "GB free. Use a "
+                    "larger spacing (twice the spacing needs an eighth of the memory) or smaller bodies.",
+                    scene.file.string(), particles, needed / 1e9, room / 1e9));
 }
 
 }  // namespace
@@ -88,9 +89,7 @@ Particles sample(const scene::Scene& scene) {
   std::vector<std::uint32_t> order(rest.size());
   std::iota(order.begin(), order.end(), 0u);
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    const auto key = [&](std::uint32_t i) {
-      return std::tuple(scene.bodies[body[i]].material, body[i], code[i], i);
-    };
+    const auto key = [&](std::uint32_t i) { return std::tuple(scene.bodies[body[i]].material, body[i], code[i], i); };
     return key(a) < key(b);
   });
   Particles result;
@@ -114,7 +113,8 @@ Eigen::Vector3d fiber_direction(const scene::Fiber& fiber, const geometry::Shape
   const Eigen::Vector3d arm = point - shape.position;
   Eigen::Vector3d radial = arm - arm.dot(axis) * axis;
   const double length = radial.norm();
-  radial = length > 1e-12 * (1 + arm.norm()) ? Eigen::Vector3d(radial / length) : Eigen::Vector3d(shape.rotation.col(0));
+  radial =
+      length > 1e-12 * (1 + arm.norm()) ? Eigen::Vector3d(radial / length) : Eigen::Vector3d(shape.rotation.col(0));
   return fiber.field == Field::radial ? radial : Eigen::Vector3d(axis.cross(radial));
 }
 

@@ -47,10 +47,9 @@ class TotalLagrangian final : public Solver {
  private:
   template <class Law>
   using Point = MaterialPoint<Real, Law>;
-  using Material =
-      std::variant<Point<InversionSafe<NeoHookean<Real>>>, Point<InversionSafe<Hencky<Real>>>,
-                   Point<InversionSafe<StVK<Real>>>, Point<Linear<Real>>, Point<Corotated<Real>>,
-                   Point<FixedCorotated<Real>>, Point<Creep<Real>>>;
+  using Material = std::variant<Point<InversionSafe<NeoHookean<Real>>>, Point<InversionSafe<Hencky<Real>>>,
+                                Point<InversionSafe<StVK<Real>>>, Point<Linear<Real>>, Point<Corotated<Real>>,
+                                Point<FixedCorotated<Real>>, Point<Creep<Real>>>;
   /// The particles of one material and what is special to them.
   struct Group {
     Range range;
@@ -67,7 +66,6 @@ class TotalLagrangian final : public Solver {
   struct Probe {
     DeviceArray<std::uint32_t> member;
   };
-
 
   void upload_particles();
   void build_pairs();
@@ -89,7 +87,8 @@ class TotalLagrangian final : public Solver {
   template <class Sum>
   [[nodiscard]] StepReport reduce_sums();
   [[noreturn]] void diverged(std::size_t particle);
-  [[nodiscard]] Eigen::Vector3d mean_of(const DeviceArray<Vec4<Real>>& values, const DeviceArray<std::uint32_t>& member);
+  [[nodiscard]] Eigen::Vector3d mean_of(const DeviceArray<Vec4<Real>>& values,
+                                        const DeviceArray<std::uint32_t>& member);
   [[nodiscard]] Eigen::Vector3d reaction(const Fixture& fixture, const scene::Fixture& source);
   [[nodiscard]] RestNeighbors<Real> pairs() const;
   [[nodiscard]] std::vector<Mat3<Real>> cauchy_stress();
@@ -104,7 +103,8 @@ class TotalLagrangian final : public Solver {
   long long step_ = 0;
 
   NeighborLists lists_;
-  DeviceArray<Real> weight_, value_;
+  DeviceArray<Vec4<Real>> pair_;
+  DeviceArray<Real> value_;
   DeviceArray<RestMoments<Real, Columns>> moments_;
   DeviceArray<Sym3<Real>> spread_;
   DeviceArray<Vec4<Real>> rest_, position_, velocity_, increment_, corrected_;

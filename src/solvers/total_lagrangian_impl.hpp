@@ -1,6 +1,7 @@
 #pragma once
 
-// Definitions of TotalLagrangian, included by one source file per precision and gradient so that they build side by side.
+// Definitions of TotalLagrangian, included by one source file per precision and gradient so that they build side by
+// side.
 
 #include "solvers/total_lagrangian.hpp"
 
@@ -106,8 +107,7 @@ void TotalLagrangian<Real, Columns>::upload_particles() {
     const double m = scene_.materials[body.material].density * particles_.volume[i];
     rest[i] = padded(to_vec3<Real>(X), Real(particles_.volume[i]));
     position[i] = padded(to_vec3<Real>(X), Real(1 / m));
-    velocity[i] =
-        padded(to_vec3<Real>(body.velocity + body.angular_velocity.cross(X - body.shape.position)));
+    velocity[i] = padded(to_vec3<Real>(body.velocity + body.angular_velocity.cross(X - body.shape.position)));
     mass[i] = Real(m);
     radius[i] = Real(body.spacing / 2);
     body_of_id_[particles_.id[i]] = std::int32_t(particles_.body[i]);
@@ -139,7 +139,7 @@ void TotalLagrangian<Real, Columns>::build_pairs() {
     const DeviceArray<std::uint32_t> group(queue_, particles_.body);
     lists_ = find_neighbors<Real>(queue_, units, Real(scene_.solver.smoothing.support), SameGroup{group.data()});
   }
-  weight_ = {queue_, lists_.index.size()};
+  pair_ = {queue_, lists_.index.size()};
   if (Columns == 4) value_ = {queue_, lists_.index.size()};
   moments_ = {queue_, n};
   const GradientKind kind = detail::kind_of(scene_.solver.gradient);
@@ -151,7 +151,7 @@ void TotalLagrangian<Real, Columns>::build_pairs() {
     detail::with_smoothing<Real>(scene_.solver.smoothing.kernel, support, [&](auto smoothing) {
       launch(queue_, "xpbd.weights", end - begin,
              WeighPairs<Real, decltype(smoothing)>{lists_.start.data(), lists_.index.data(), rest_.data(), smoothing,
-                                                   kind == GradientKind::mlsrk_linear, begin, weight_.data(),
+                                                   kind == GradientKind::mlsrk_linear, begin, pair_.data(),
                                                    value_.data()});
     });
   }
@@ -174,7 +174,7 @@ void TotalLagrangian<Real, Columns>::build_moments() {
 
 template <class Real, int Columns>
 RestNeighbors<Real> TotalLagrangian<Real, Columns>::pairs() const {
-  return {lists_.start.data(), lists_.index.data(), weight_.data(), value_.data(), rest_.data()};
+  return {lists_.start.data(), lists_.index.data(), pair_.data(), value_.data(), rest_.data()};
 }
 
 template <class Real, int Columns>
@@ -205,8 +205,7 @@ void TotalLagrangian<Real, Columns>::build_groups() {
     // A strain of one rounding unit has no direction left.
     group.constants.tiny = Real(double(std::numeric_limits<Real>::epsilon()) * std::sqrt(modulus));
     group.constants.violation_scale = Real(1 / std::sqrt(modulus));
-    group.constants.relaxation =
-        Real(scene_.solver.scheme == scene::Scheme::jacobi ? scene_.solver.relaxation : 1.0);
+    group.constants.relaxation = Real(scene_.solver.scheme == scene::Scheme::jacobi ? scene_.solver.relaxation : 1.0);
     group.constants.printed_constraint = scene_.solver.constraint == scene::Constraint::energy;
     if (scene_.solver.scheme == scene::Scheme::gauss_seidel) {
       const auto blocks = colour_blocks(scene_, particles_, group.range);
@@ -266,9 +265,10 @@ void TotalLagrangian<Real, Columns>::build_fixtures() {
   for (const auto& source : scene_.fixtures) {
     const auto member = select(particles_, source.body, &source.region);
     if (member.empty())
-      throw InputError(fmt::format("{}: fixture \"{}\": its region holds no particle of body \"{}\". Regions are in world "
-                                   "coordinates at rest; particles sit half a spacing inside the body.",
-                                   scene_.file.string(), source.name, scene_.bodies[source.body].name));
+      throw InputError(
+          fmt::format("{}: fixture \"{}\": its region holds no particle of body \"{}\". Regions are in world "
+                      "coordinates at rest; particles sit half a spacing inside the body.",
+                      scene_.file.string(), source.name, scene_.bodies[source.body].name));
     Fixture fixture;
     fixture.member = {queue_, member};
     for (const auto i : member)
@@ -287,9 +287,10 @@ void TotalLagrangian<Real, Columns>::build_probes() {
     } else {
       const auto member = select(particles_, source.body, source.region ? &*source.region : nullptr);
       if (member.empty())
-        throw InputError(fmt::format("{}: probe \"{}\": its region holds no particle of body \"{}\". Regions are in world "
-                                     "coordinates at rest; particles sit half a spacing inside the body.",
-                                     scene_.file.string(), source.name, scene_.bodies[source.body].name));
+        throw InputError(
+            fmt::format("{}: probe \"{}\": its region holds no particle of body \"{}\". Regions are in world "
+                        "coordinates at rest; particles sit half a spacing inside the body.",
+                        scene_.file.string(), source.name, scene_.bodies[source.body].name));
       probe.member = {queue_, member};
     }
     probes_.push_back(std::move(probe));
@@ -328,9 +329,10 @@ void TotalLagrangian<Real, Columns>::begin_step() {
   for (std::size_t f = fixtures_.size(); f-- > 0;) {
     if (!fixtures_[f].active) continue;
     const Pose pose = pose_at(scene_.fixtures[f].motion, end);
-    launch(queue_, "xpbd.begin", fixtures_[f].member.size(),
-           DriveFixture<Real>{fixtures_[f].member.data(), rest_.data(), position_.data(), to_mat3<Real>(pose.rotation),
-                              to_vec3<Real>(pose.about), to_vec3<Real>(pose.about_now - pose.about), increment_.data()});
+    launch(
+        queue_, "xpbd.begin", fixtures_[f].member.size(),
+        DriveFixture<Real>{fixtures_[f].member.data(), rest_.data(), position_.data(), to_mat3<Real>(pose.rotation),
+                           to_vec3<Real>(pose.about), to_vec3<Real>(pose.about_now - pose.about), increment_.data()});
   }
   if (!scene_.colliders.empty()) {
     std::vector<Collider<Real>> placed;
@@ -396,8 +398,8 @@ void TotalLagrangian<Real, Columns>::sweep_gauss_seidel(Group& group, bool last)
         for (const Range& colour : group.colour)
           launch(queue_, "xpbd.sweep", colour.count,
                  SolveBlocks<Real, Columns, std::decay_t<decltype(material)>>{
-                     pairs(), moments_.data(), spread_.data(), position_.data(), displacement_gradient_.data(), material,
-                     group.constants, group.block_start.data() + colour.first, group.block_member.data(),
+                     pairs(), moments_.data(), spread_.data(), position_.data(), displacement_gradient_.data(),
+                     material, group.constants, group.block_start.data() + colour.first, group.block_member.data(),
                      increment_.data(), multiplier_.data(), last ? violation_.data() : nullptr, held_.data()});
       },
       group.material);
@@ -420,8 +422,9 @@ void TotalLagrangian<Real, Columns>::end_step() {
   evaluate();
   for (auto& group : groups_)
     if (const auto* creep = std::get_if<Point<Creep<Real>>>(&group.material))
-      launch(queue_, "xpbd.creep", group.range.count,
-             UpdateCreep<Real>{creep->law, displacement_gradient_.data(), Real(dt), group.range.first, plastic_.data()});
+      launch(
+          queue_, "xpbd.creep", group.range.count,
+          UpdateCreep<Real>{creep->law, displacement_gradient_.data(), Real(dt), group.range.first, plastic_.data()});
 }
 
 template <class Real, int Columns>
@@ -464,11 +467,11 @@ StepReport TotalLagrangian<Real, Columns>::sums() {
 template <class Real, int Columns>
 template <class Sum>
 StepReport TotalLagrangian<Real, Columns>::reduce_sums() {
-  const auto sums = reduce<StepSums<Sum>>(
-      queue_, "measure", particles(),
-      MeasureParticle<Real, Sum>{rest_.data(), position_.data(), velocity_.data(), mass_.data(),
-                                 displacement_gradient_.data(), energy_.data(), violation_.data(),
-                                 to_vec3<Sum>(scene_.gravity)});
+  const auto sums =
+      reduce<StepSums<Sum>>(queue_, "measure", particles(),
+                            MeasureParticle<Real, Sum>{rest_.data(), position_.data(), velocity_.data(), mass_.data(),
+                                                       displacement_gradient_.data(), energy_.data(), violation_.data(),
+                                                       to_vec3<Sum>(scene_.gravity)});
   queue_.wait();
   if (sums.bad != 0xFFFFFFFFu) diverged(sums.bad);
   const auto vector = [](const Vec3<Sum>& v) { return Eigen::Vector3d(double(v.x), double(v.y), double(v.z)); };
@@ -489,7 +492,8 @@ void TotalLagrangian<Real, Columns>::diverged(std::size_t particle) {
   const auto& body = scene_.bodies[particles_.body[particle]];
   const Eigen::Vector3d& X = particles_.rest[particle];
   throw DivergenceError(fmt::format(
-      "The simulation diverged in step {} (t = {:.6g} s): particle {} of body \"{}\", at rest at ({:.4g}, {:.4g}, {:.4g}), "
+      "The simulation diverged in step {} (t = {:.6g} s): particle {} of body \"{}\", at rest at ({:.4g}, {:.4g}, "
+      "{:.4g}), "
       "was torn away or is no longer a number. The time step is too long for the material, or too few iterations were "
       "made: try --set solver.time_step={:.3g}, more iterations{}.",
       step_ + 1, time() + scene_.solver.time_step, particles_.id[particle], body.name, X.x(), X.y(), X.z(),
@@ -596,7 +600,7 @@ std::vector<Mat3<Real>> TotalLagrangian<Real, Columns>::cauchy_stress() {
         [&](const auto& material) {
           launch(queue_, "output.stress", group.range.count,
                  CauchyStress<Real, std::decay_t<decltype(material)>>{displacement_gradient_.data(), material,
-                                                                     group.range.first, stress.data()});
+                                                                      group.range.first, stress.data()});
         },
         group.material);
   return stress.download();

@@ -76,10 +76,11 @@ inline void run_items(const Kernel& kernel, std::size_t begin, std::size_t end, 
   for (std::size_t i = begin; i < end; ++i) kernel(item<1>(i, size));
 }
 
-/// Everything that the kernel calls is inlined: its 3x3 matrices then live in registers. Long to compile, so kernels ask
-/// for it.
+/// Everything that the kernel calls is inlined: its 3x3 matrices then live in registers. Long to compile, so kernels
+/// ask for it.
 template <class Kernel>
-[[gnu::flatten]] inline void run_items_inlined(const Kernel& kernel, std::size_t begin, std::size_t end, std::size_t size) {
+[[gnu::flatten]] inline void run_items_inlined(const Kernel& kernel, std::size_t begin, std::size_t end,
+                                               std::size_t size) {
   run_items(kernel, begin, end, size);
 }
 
