@@ -44,8 +44,7 @@ void set_shape(Collider<Real>& collider, const geometry::ShapeKind& kind) {
     void operator()(const geometry::Plane&) const { use(ColliderShape::plane, 0, 0, 0); }
     void operator()(const geometry::Mesh&) const {
       throw InputError(
-          "A mesh can't be a collider yet: build the obstacle from boxes, spheres, cylinders, capsules, tori "
-          "and planes.");
+          "a mesh can't be a collider: build it from boxes, spheres, cylinders, capsules, tori and planes.");
     }
   };
   std::visit(Visitor{set}, kind);

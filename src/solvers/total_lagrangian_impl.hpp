@@ -84,6 +84,13 @@ TotalLagrangian<Real, Columns>::TotalLagrangian(const scene::Scene& scene, Queue
   build_groups();
   build_fixtures();
   build_probes();
+  for (const auto& collider : scene_.colliders) {
+    try {
+      (void)place_collider<Real>(collider, 0, 0);
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("{}: collider \"{}\": {}", scene_.file.string(), collider.name, error.what()));
+    }
+  }
   if (!scene_.colliders.empty()) {
     collider_ = DeviceArray<Collider<Real>>(queue_, scene_.colliders.size());
     contact_ = DeviceArray<Vec4<Real>>(queue_, particles());
