@@ -24,6 +24,7 @@ if(DUCTILE_NATIVE)
   target_compile_options(ductile_options INTERFACE -march=native)
 endif()
 if(DUCTILE_SANITIZE)
+  target_compile_definitions(ductile_options INTERFACE HOSTSYCL_NO_FLATTEN)
   target_compile_options(ductile_options INTERFACE -fsanitize=${DUCTILE_SANITIZE} -fno-omit-frame-pointer
                                                    -fno-sanitize-recover=all)
   target_link_options(ductile_options INTERFACE -fsanitize=${DUCTILE_SANITIZE})

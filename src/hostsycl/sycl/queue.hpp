@@ -78,8 +78,13 @@ inline void run_items(const Kernel& kernel, std::size_t begin, std::size_t end, 
 
 /// Everything that the kernel calls is inlined: its 3x3 matrices then live in registers. Long to compile, so kernels
 /// ask for it.
+#if !defined(HOSTSYCL_NO_FLATTEN)
+#define HOSTSYCL_FLATTEN [[gnu::flatten]]
+#else
+#define HOSTSYCL_FLATTEN  // builds with sanitizers, whose checks would be inlined as well
+#endif
 template <class Kernel>
-[[gnu::flatten]] inline void run_items_inlined(const Kernel& kernel, std::size_t begin, std::size_t end,
+HOSTSYCL_FLATTEN inline void run_items_inlined(const Kernel& kernel, std::size_t begin, std::size_t end,
                                                std::size_t size) {
   run_items(kernel, begin, end, size);
 }
