@@ -225,6 +225,10 @@ TEST_F(App, ExistingResultIsNeverOverwritten) {
   EXPECT_EQ(run({"run", at("scene.toml"), "-o", at("out"), "--force", "-q", "--set", "solver.iterations=6"}), 0)
       << error();
   EXPECT_NE(read(at("out") / "history.csv"), before);
+  std::filesystem::create_directories(at("mine"));
+  std::ofstream(at("mine") / "thesis.tex") << "years of work";
+  expect_error(2, {"run", at("scene.toml"), "-o", at("mine")}, {"not empty", "-o"});
+  EXPECT_EQ(read(at("mine") / "thesis.tex"), "years of work");
 }
 
 TEST_F(App, BadInputIsRefusedWithPlaceAndRemedy) {

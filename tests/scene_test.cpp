@@ -550,7 +550,7 @@ TEST_F(SceneReader, AppliesOverrides) {
   const Scene scene =
       read_scene(data("full.toml"),
                  {"title=\"x = y\"", "solver.iterations=40", "solver.scheme = gauss-seidel", "solver.relaxation=1",
-                  "bodies[0].spacing=0.5", "bodies.ball.shape.radius=7", "bodies.ring.jitter=0.125",
+                  "bodies.0.spacing=0.5", "bodies.ball.shape.radius=7", "bodies.ring.jitter=0.125",
                   "materials.putty.elastic.youngs_modulus=3e5", "materials.muscle.fibers[1].stiffness=1",
                   "world.gravity[2]=9", "colliders.collider1.friction=0.5", "colliders.drum.inside=false",
                   "output.fields=[]", "fixtures.grip.motion.velocity=[1, 2, 3]", "solver.scheme=jacobi"});
@@ -586,6 +586,7 @@ TEST_F(SceneReader, ReportsOverridesAsTheirOwnPlace) {
        "solver.smoothing.suport is not a known key\n    expected kernel or support; did "
        "you mean \"support\"?"},
       {"bodies.cub.spacing=3", "bodies has no element named \"cub\"\n    expected cube; did you mean \"cube\"?"},
+      {"bodies.1.spacing=3", "bodies has no element 1\n    expected an index from 0 to 0"},
       {"bodies[1].spacing=3", "bodies has no element 1\n    expected an index from 0 to 0"},
       {"bodies[0].shape={type=\"sphere\"}", "bodies[0].shape.radius is missing\n    expected a number > 0, in m"},
       {"solver.time_step.x=3",

@@ -85,6 +85,11 @@ void ResultFolder::check_existing() const {
         fmt::format("The output folder {} holds a result already. Go on with it by --resume, replace it by "
                     "--force, or choose another folder with -o.",
                     folder_.string()));
+  if (existing_ == Existing::refuse && !used && fs::is_directory(folder_, error) && !fs::is_empty(folder_, error))
+    throw InputError(
+        fmt::format("The output folder {} is not empty and holds no result of Ductile. Choose another with -o, or put "
+                    "the result beside what is there by --force.",
+                    folder_.string()));
   if (existing_ == Existing::resume && !used)
     throw InputError(
         fmt::format("There is nothing to resume in {}: it holds no result. Start without --resume.", folder_.string()));

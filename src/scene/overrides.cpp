@@ -161,6 +161,9 @@ class Walk {
       names.push_back(element_name(array[k], path_, k));
       if (names.back() == name) return k;
     }
+    // "bodies.0" counts like "bodies[0]" where no element has that name.
+    const bool counts = !name.empty() && name.size() < 9 && name.find_first_not_of("0123456789") == std::string::npos;
+    if (counts) return element(array, Step(std::size_t(std::stoul(name))));
     const auto known = different(names);
     throw Refusal{fmt::format("{} has no element named {}", path_, in_quotes(name)),
                   known.empty() ? fmt::format("expected an index, as in {}[0]", path_)
