@@ -9,14 +9,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "common/error.hpp"
 #include "kernels/neighbors/cell_grid.hpp"
-#include "kernels/smoothing/kernels.hpp"
 #include "runtime/algorithms.hpp"
 #include "solvers/motion.hpp"
+#include "solvers/smoothing.hpp"
 
 namespace ductile {
 
@@ -38,98 +37,19 @@ inline GradientKind kind_of(scene::Gradient gradient) {
   return GradientKind::least_squares;
 }
 
-/// Calls use(kernel) with the smoothing kernel of the given support radius.
-template <class Real, class Use>
-void with_smoothing(scene::SmoothingKernel kernel, Real support, const Use& use) {
-  switch (kernel) {
-    case scene::SmoothingKernel::wendland:
-      return use(Wendland<Real, 3>(support));
-    case scene::SmoothingKernel::poly6:
-      return use(Poly6<Real, 3>(support));
-    case scene::SmoothingKernel::spiky:
-      return use(Spiky<Real, 3>(support));
-    case scene::SmoothingKernel::cubic:
-      return use(CubicSpline<Real, 3>(support));
-    case scene::SmoothingKernel::cosine:
-      return use(Cosine<Real, 3>(support));
-  }
-}
-
-template <class T>
-StateBlock pack(const char* name, const DeviceArray<T>& array) {
-  const auto values = array.download();
-  StateBlock block{name, std::vector<std::byte>(values.size() * sizeof(T))};
-  if (!values.empty()) std::memcpy(block.bytes.data(), values.data(), block.bytes.size());
-  return block;
-}
-
-template <class T>
-void unpack(const std::vector<StateBlock>& blocks, const char* name, DeviceArray<T>& array) {
-  for (const auto& block : blocks) {
-    if (block.name != name || block.bytes.size() != array.size() * sizeof(T)) continue;
-    std::vector<T> values(array.size());
-    if (!values.empty()) std::memcpy(values.data(), block.bytes.data(), block.bytes.size());
-    return array.upload(values);
-  }
-  throw InputError(fmt::format("The checkpoint has no block \"{}\" of this scene's size.", name));
-}
-
 }  // namespace detail
 
 template <class Real, int Columns>
 TotalLagrangian<Real, Columns>::TotalLagrangian(const scene::Scene& scene, Queue& queue)
-    : scene_(scene), queue_(queue), particles_(sample(scene)) {
-  upload_particles();
+    : ParticleSolver<Real>(scene, queue) {
   build_pairs();
   build_groups();
-  build_fixtures();
-  build_probes();
-  for (const auto& collider : scene_.colliders) {
-    try {
-      (void)place_collider<Real>(collider, 0, 0);
-    } catch (const InputError& error) {
-      throw InputError(fmt::format("{}: collider \"{}\": {}", scene_.file.string(), collider.name, error.what()));
-    }
-  }
-  if (!scene_.colliders.empty()) {
-    collider_ = DeviceArray<Collider<Real>>(queue_, scene_.colliders.size());
-    contact_ = DeviceArray<Vec4<Real>>(queue_, particles());
-  }
   if (scene_.contact.enabled)
     bodies_touch_ = BodyContact<Real>(queue_, scene_, particles_, radius_.data(), rest_.data());
   hold(0);
+  build_moments();
   evaluate();
   max_speed_ = sums().max_speed;
-}
-
-template <class Real, int Columns>
-void TotalLagrangian<Real, Columns>::upload_particles() {
-  const std::size_t n = particles();
-  std::vector<Vec4<Real>> rest(n), position(n), velocity(n);
-  std::vector<Real> mass(n), radius(n);
-  body_of_id_.resize(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    const auto& body = scene_.bodies[particles_.body[i]];
-    const Eigen::Vector3d& X = particles_.rest[i];
-    const double m = scene_.materials[body.material].density * particles_.volume[i];
-    rest[i] = padded(to_vec3<Real>(X), Real(particles_.volume[i]));
-    position[i] = padded(to_vec3<Real>(X), Real(1 / m));
-    velocity[i] = padded(to_vec3<Real>(body.velocity + body.angular_velocity.cross(X - body.shape.position)));
-    mass[i] = Real(m);
-    radius[i] = Real(body.spacing / 2);
-    body_of_id_[particles_.id[i]] = std::int32_t(particles_.body[i]);
-  }
-  rest_ = {queue_, rest};
-  position_ = {queue_, position};
-  velocity_ = {queue_, velocity};
-  mass_ = {queue_, mass};
-  radius_ = {queue_, radius};
-  increment_ = {queue_, n};
-  multiplier_ = {queue_, n};
-  violation_ = {queue_, n};
-  violation_.fill(Real(0));
-  energy_ = {queue_, n};
-  displacement_gradient_ = {queue_, n};
 }
 
 template <class Real, int Columns>
@@ -155,7 +75,7 @@ void TotalLagrangian<Real, Columns>::build_pairs() {
   for (std::size_t begin = 0, end = 0; begin < n; begin = end) {
     while (end < n && particles_.body[end] == particles_.body[begin]) ++end;
     const Real support = Real(scene_.solver.smoothing.support * scene_.bodies[particles_.body[begin]].spacing);
-    detail::with_smoothing<Real>(scene_.solver.smoothing.kernel, support, [&](auto smoothing) {
+    with_smoothing<Real>(scene_.solver.smoothing.kernel, support, [&](auto smoothing) {
       launch(queue_, "xpbd.weights", end - begin,
              WeighPairs<Real, decltype(smoothing)>{lists_.start.data(), lists_.index.data(), rest_.data(), smoothing,
                                                    kind == GradientKind::mlsrk_linear, begin, pair_.data(),
@@ -171,7 +91,7 @@ void TotalLagrangian<Real, Columns>::build_moments() {
   for (std::size_t begin = 0, end = 0; begin < n; begin = end) {
     while (end < n && particles_.body[end] == particles_.body[begin]) ++end;
     const Real support = Real(scene_.solver.smoothing.support * scene_.bodies[particles_.body[begin]].spacing);
-    detail::with_smoothing<Real>(scene_.solver.smoothing.kernel, support, [&](auto smoothing) {
+    with_smoothing<Real>(scene_.solver.smoothing.kernel, support, [&](auto smoothing) {
       launch(queue_, "xpbd.moments", end - begin,
              BuildMoments<Real, Columns>{pairs(), position_.data(), detail::kind_of(scene_.solver.gradient),
                                          smoothing.value(Real(0)), Real(0.05), begin, moments_.data(), spread_.data()});
@@ -222,7 +142,10 @@ void TotalLagrangian<Real, Columns>::build_groups() {
     }
     groups_.push_back(std::move(group));
   }
-  if (scene_.solver.scheme == scene::Scheme::jacobi) corrected_ = {queue_, particles()};
+  if (scene_.solver.scheme == scene::Scheme::jacobi) {
+    corrected_ = {queue_, particles()};
+    line_ = {queue_, particles()};
+  }
 }
 
 template <class Real, int Columns>
@@ -268,95 +191,10 @@ auto TotalLagrangian<Real, Columns>::make_material(const scene::Material& source
 }
 
 template <class Real, int Columns>
-void TotalLagrangian<Real, Columns>::build_fixtures() {
-  for (const auto& source : scene_.fixtures) {
-    const auto member = select(particles_, source.body, &source.region);
-    if (member.empty())
-      throw InputError(
-          fmt::format("{}: fixture \"{}\": its region holds no particle of body \"{}\". Regions are in world "
-                      "coordinates at rest; particles sit half a spacing inside the body.",
-                      scene_.file.string(), source.name, scene_.bodies[source.body].name));
-    Fixture fixture;
-    fixture.member = {queue_, member};
-    for (const auto i : member)
-      fixture.mass += scene_.materials[scene_.bodies[source.body].material].density * particles_.volume[i];
-    fixtures_.push_back(std::move(fixture));
-  }
-}
-
-template <class Real, int Columns>
-void TotalLagrangian<Real, Columns>::build_probes() {
-  for (const auto& source : scene_.probes) {
-    Probe probe;
-    if (source.quantity == scene::Probe::Quantity::reaction) {
-      if (held_.empty()) held_ = {queue_, particles()};
-      held_.clear_bytes();
-    } else {
-      const auto member = select(particles_, source.body, source.region ? &*source.region : nullptr);
-      if (member.empty())
-        throw InputError(
-            fmt::format("{}: probe \"{}\": its region holds no particle of body \"{}\". Regions are in world "
-                        "coordinates at rest; particles sit half a spacing inside the body.",
-                        scene_.file.string(), source.name, scene_.bodies[source.body].name));
-      probe.member = {queue_, member};
-    }
-    probes_.push_back(std::move(probe));
-  }
-  if (scene_.solver.scheme == scene::Scheme::jacobi) line_ = {queue_, particles()};
-}
-
-/// Gives every particle of an active fixture infinite mass and frees the others.
-template <class Real, int Columns>
-void TotalLagrangian<Real, Columns>::hold(double now) {
-  bool changed = moments_.empty() || step_ == 0;
-  for (std::size_t f = 0; f < fixtures_.size(); ++f) {
-    const auto& release = scene_.fixtures[f].release_at;
-    // Half a step of slack: times are multiples of the step up to rounding.
-    const bool active = !release || now < *release - 0.5 * scene_.solver.time_step;
-    changed = changed || active != fixtures_[f].active;
-    fixtures_[f].active = active;
-  }
-  if (!changed) return;
-  launch(queue_, "xpbd.hold", particles(), SetInverseMass<Real>{nullptr, mass_.data(), position_.data()});
-  for (const auto& fixture : fixtures_)
-    if (fixture.active)
-      launch(queue_, "xpbd.hold", fixture.member.size(),
-             SetInverseMass<Real>{fixture.member.data(), mass_.data(), position_.data()});
-  build_moments();
-}
-
-template <class Real, int Columns>
 void TotalLagrangian<Real, Columns>::begin_step() {
-  const double begin = time(), dt = scene_.solver.time_step, end = begin + dt;
-  hold(begin);
-  launch(queue_, "xpbd.begin", particles(),
-         BeginStep<Real>{position_.data(), velocity_.data(), to_vec3<Real>(scene_.gravity), Real(dt), increment_.data(),
-                         multiplier_.data()});
-  // The first fixture that lists a particle moves it: drive in reverse order.
-  for (std::size_t f = fixtures_.size(); f-- > 0;) {
-    if (!fixtures_[f].active) continue;
-    const Pose pose = pose_at(scene_.fixtures[f].motion, end);
-    launch(
-        queue_, "xpbd.begin", fixtures_[f].member.size(),
-        DriveFixture<Real>{fixtures_[f].member.data(), rest_.data(), position_.data(), to_mat3<Real>(pose.rotation),
-                           to_vec3<Real>(pose.about), to_vec3<Real>(pose.about_now - pose.about), increment_.data()});
-  }
-  if (!scene_.colliders.empty()) {
-    std::vector<Collider<Real>> placed;
-    for (const auto& collider : scene_.colliders) placed.push_back(place_collider<Real>(collider, begin, end));
-    collider_.upload(placed);
-    contact_.clear_bytes();
-  }
-  if (!held_.empty()) held_.clear_bytes();
-  if (bodies_touch_.active()) bodies_touch_.find_pairs(queue_, position_.data(), farthest_move());
-}
-
-/// How far a particle may move in the next step. Corrections seldom speed it up by more than contact at its present
-/// speed; what goes further is caught in the step after, because a layer of particles is thicker than one of them.
-template <class Real, int Columns>
-double TotalLagrangian<Real, Columns>::farthest_move() const {
-  const double dt = scene_.solver.time_step;
-  return 1.5 * dt * (max_speed_ + dt * scene_.gravity.norm());
+  if (hold(time())) build_moments();
+  this->predict();
+  if (bodies_touch_.active()) bodies_touch_.find_pairs(queue_, position_.data(), this->farthest_move());
 }
 
 template <class Real, int Columns>
@@ -367,7 +205,7 @@ void TotalLagrangian<Real, Columns>::iterate() {
       scene_.solver.scheme == scene::Scheme::jacobi ? sweep_jacobi(group, last) : sweep_gauss_seidel(group, last);
     if (scene_.solver.scheme == scene::Scheme::jacobi) apply_corrections();
     if (bodies_touch_.active()) bodies_touch_.resolve(queue_, position_.data(), increment_.data());
-    resolve_colliders();
+    this->resolve_colliders();
   }
 }
 
@@ -413,19 +251,9 @@ void TotalLagrangian<Real, Columns>::sweep_gauss_seidel(Group& group, bool last)
 }
 
 template <class Real, int Columns>
-void TotalLagrangian<Real, Columns>::resolve_colliders() {
-  if (scene_.colliders.empty()) return;
-  launch(queue_, "contact.colliders", particles(),
-         ResolveColliders<Real>{collider_.data(), std::uint32_t(collider_.size()), position_.data(), radius_.data(),
-                                increment_.data(), contact_.data()});
-}
-
-template <class Real, int Columns>
 void TotalLagrangian<Real, Columns>::end_step() {
   const double dt = scene_.solver.time_step;
-  launch(queue_, "xpbd.end", particles(),
-         EndStep<Real>{increment_.data(), Real(1 / dt), Real(std::exp(-scene_.solver.damping * dt)), position_.data(),
-                       velocity_.data()});
+  this->take_step();
   evaluate();
   for (auto& group : groups_)
     if (const auto* creep = std::get_if<Point<Creep<Real>>>(&group.material))
@@ -460,146 +288,6 @@ StepReport TotalLagrangian<Real, Columns>::advance() {
 }
 
 template <class Real, int Columns>
-StepReport TotalLagrangian<Real, Columns>::measure() {
-  StepReport report = sums();
-  report.residual = 0;
-  return report;
-}
-
-template <class Real, int Columns>
-StepReport TotalLagrangian<Real, Columns>::sums() {
-  return queue_.device().double_precision ? reduce_sums<double>() : reduce_sums<float>();
-}
-
-template <class Real, int Columns>
-template <class Sum>
-StepReport TotalLagrangian<Real, Columns>::reduce_sums() {
-  const auto sums =
-      reduce<StepSums<Sum>>(queue_, "measure", particles(),
-                            MeasureParticle<Real, Sum>{rest_.data(), position_.data(), velocity_.data(), mass_.data(),
-                                                       displacement_gradient_.data(), energy_.data(), violation_.data(),
-                                                       to_vec3<Sum>(scene_.gravity)});
-  queue_.wait();
-  if (sums.bad != 0xFFFFFFFFu) diverged(sums.bad);
-  const auto vector = [](const Vec3<Sum>& v) { return Eigen::Vector3d(double(v.x), double(v.y), double(v.z)); };
-  StepReport report;
-  report.kinetic_energy = double(sums.kinetic);
-  report.elastic_energy = double(sums.elastic);
-  report.gravity_energy = double(sums.gravity);
-  report.momentum = vector(sums.momentum);
-  report.angular_momentum = vector(sums.angular_momentum);
-  report.max_speed = std::sqrt(double(sums.squared_speed));
-  report.min_volume_ratio = double(sums.volume_ratio);
-  report.residual = std::sqrt(double(sums.squared_violation) / double(particles()));
-  return report;
-}
-
-template <class Real, int Columns>
-void TotalLagrangian<Real, Columns>::diverged(std::size_t particle) {
-  const auto& body = scene_.bodies[particles_.body[particle]];
-  const Eigen::Vector3d& X = particles_.rest[particle];
-  throw DivergenceError(fmt::format(
-      "The simulation diverged in step {} (t = {:.6g} s): particle {} of body \"{}\", at rest at ({:.4g}, {:.4g}, "
-      "{:.4g}), "
-      "was torn away or is no longer a number. The time step is too long for the material, or too few iterations were "
-      "made: try --set solver.time_step={:.3g}, more iterations{}.",
-      step_ + 1, time() + scene_.solver.time_step, particles_.id[particle], body.name, X.x(), X.y(), X.z(),
-      scene_.solver.time_step / 2,
-      scene_.solver.scheme == scene::Scheme::jacobi ? ", a smaller relaxation, or the gauss-seidel scheme" : ""));
-}
-
-template <class Real, int Columns>
-std::vector<double> TotalLagrangian<Real, Columns>::probe() {
-  std::vector<double> values;
-  for (std::size_t p = 0; p < probes_.size(); ++p) {
-    const auto& source = scene_.probes[p];
-    const Eigen::Vector3d value = source.quantity == scene::Probe::Quantity::reaction
-                                      ? reaction(fixtures_[source.fixture], scene_.fixtures[source.fixture])
-                                      : mean_of(position_, probes_[p].member);
-    values.insert(values.end(), {value.x(), value.y(), value.z()});
-  }
-  return values;
-}
-
-template <class Real, int Columns>
-Eigen::Vector3d TotalLagrangian<Real, Columns>::mean_of(const DeviceArray<Vec4<Real>>& values,
-                                                        const DeviceArray<std::uint32_t>& member) {
-  DeviceArray<Vec4<Real>> gathered(queue_, member.size());
-  launch(queue_, "probes", member.size(), GatherPositions<Real>{member.data(), values.data(), gathered.data()});
-  Eigen::Vector3d sum = Eigen::Vector3d::Zero();
-  for (const auto& x : gathered.download()) sum += Eigen::Vector3d(double(x[0]), double(x[1]), double(x[2]));
-  return sum / double(member.size());
-}
-
-/// Force that the fixture exerts on the body in the last step: mass times acceleration less the weight and what the
-/// constraints did to the held particles. It balances the momentum of the body to rounding, converged or not.
-template <class Real, int Columns>
-Eigen::Vector3d TotalLagrangian<Real, Columns>::reaction(const Fixture& fixture, const scene::Fixture& source) {
-  if (!fixture.active) return Eigen::Vector3d::Zero();
-  const double dt = scene_.solver.time_step;
-  const Eigen::Vector3d elastic = mean_of(held_, fixture.member) * double(fixture.member.size()) / (dt * dt);
-  const Eigen::Vector3d arm = mean_of(position_, fixture.member) - pose_at(source.motion, time()).about_now;
-  const Eigen::Vector3d& spin = source.motion.angular_velocity;
-  return fixture.mass * (spin.cross(spin.cross(arm)) - scene_.gravity) - elastic;
-}
-
-template <class Real, int Columns>
-template <class T, class Get>
-ParticleField TotalLagrangian<Real, Columns>::by_id(const char* name, int components, const std::vector<T>& values,
-                                                    Get get) const {
-  std::vector<Real> ordered(values.size() * std::size_t(components));
-  for (std::size_t i = 0; i < values.size(); ++i)
-    get(values[i], ordered.data() + std::size_t(particles_.id[i]) * std::size_t(components));
-  return {name, components, std::move(ordered)};
-}
-
-namespace detail {
-
-template <class Real>
-void put_vector(const Vec4<Real>& v, Real* out) {
-  for (int k = 0; k < 3; ++k) out[k] = v[k];
-}
-
-template <class Real>
-void put_matrix(const Mat3<Real>& a, Real* out) {
-  std::copy(std::begin(a.m), std::end(a.m), out);
-}
-
-/// sqrt(3/2) |dev sigma|
-template <class Real>
-Real von_mises(const Mat3<Real>& stress) {
-  return std::sqrt(Real(1.5) * squared_norm(deviator(stress)));
-}
-
-}  // namespace detail
-
-template <class Real, int Columns>
-ParticleField TotalLagrangian<Real, Columns>::positions() {
-  return by_id("position", 3, position_.download(), detail::put_vector<Real>);
-}
-
-template <class Real, int Columns>
-ParticleField TotalLagrangian<Real, Columns>::field(scene::Field which) {
-  const auto identity = Mat3<Real>::identity();
-  switch (which) {
-    case scene::Field::velocity:
-      return by_id("velocity", 3, velocity_.download(), detail::put_vector<Real>);
-    case scene::Field::deformation_gradient:
-      return by_id("deformation_gradient", 9, displacement_gradient_.download(),
-                   [&](const Mat3<Real>& H, Real* out) { detail::put_matrix<Real>(identity + H, out); });
-    case scene::Field::volume_ratio:
-      return by_id("volume_ratio", 1, displacement_gradient_.download(),
-                   [&](const Mat3<Real>& H, Real* out) { *out = determinant(identity + H); });
-    case scene::Field::cauchy_stress:
-      return by_id("cauchy_stress", 9, cauchy_stress(), detail::put_matrix<Real>);
-    case scene::Field::von_mises_stress:
-      break;
-  }
-  return by_id("von_mises_stress", 1, cauchy_stress(),
-               [](const Mat3<Real>& stress, Real* out) { *out = detail::von_mises(stress); });
-}
-
-template <class Real, int Columns>
 std::vector<Mat3<Real>> TotalLagrangian<Real, Columns>::cauchy_stress() {
   DeviceArray<Mat3<Real>> stress(queue_, particles());
   for (auto& group : groups_)
@@ -616,20 +304,21 @@ std::vector<Mat3<Real>> TotalLagrangian<Real, Columns>::cauchy_stress() {
 template <class Real, int Columns>
 std::vector<StateBlock> TotalLagrangian<Real, Columns>::save() {
   std::vector<StateBlock> blocks;
-  blocks.push_back(detail::pack("position", position_));
-  blocks.push_back(detail::pack("velocity", velocity_));
-  if (!plastic_.empty()) blocks.push_back(detail::pack("plastic_strain", plastic_));
+  blocks.push_back(pack("position", position_));
+  blocks.push_back(pack("velocity", velocity_));
+  if (!plastic_.empty()) blocks.push_back(pack("plastic_strain", plastic_));
   return blocks;
 }
 
 template <class Real, int Columns>
 void TotalLagrangian<Real, Columns>::restore(long long step, const std::vector<StateBlock>& blocks) {
-  detail::unpack(blocks, "position", position_);
-  detail::unpack(blocks, "velocity", velocity_);
-  if (!plastic_.empty()) detail::unpack(blocks, "plastic_strain", plastic_);
+  unpack(blocks, "position", position_);
+  unpack(blocks, "velocity", velocity_);
+  if (!plastic_.empty()) unpack(blocks, "plastic_strain", plastic_);
   step_ = step;
   // As the run that wrote the state left it: what was held in its last step is still held.
   hold(time() - scene_.solver.time_step);
+  build_moments();
   evaluate();
   max_speed_ = sums().max_speed;
 }

@@ -1,0 +1,123 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "common/error.hpp"
+#include "kernels/contact/colliders.hpp"
+#include "kernels/xpbd/step.hpp"
+#include "runtime/device_array.hpp"
+#include "solvers/body_contact.hpp"
+#include "solvers/particles.hpp"
+#include "solvers/solver.hpp"
+
+namespace ductile {
+
+/// What the particle methods share: the state of the particles, fixtures, colliders, probes, sums and outputs. The
+/// unknown of a step is its increment x - x^n.
+template <class Real>
+class ParticleSolver : public Solver {
+ public:
+  ParticleSolver(const scene::Scene& scene, Queue& queue);
+
+  [[nodiscard]] std::size_t particles() const override { return particles_.size(); }
+  [[nodiscard]] const std::vector<std::int32_t>& body_of_particle() const override { return body_of_id_; }
+  [[nodiscard]] long long step() const override { return step_; }
+  [[nodiscard]] StepReport measure() override;
+  [[nodiscard]] std::vector<double> probe() override;
+  [[nodiscard]] ParticleField positions() override;
+  [[nodiscard]] ParticleField field(scene::Field which) override;
+
+ protected:
+  struct Fixture {
+    DeviceArray<std::uint32_t> member;
+    double mass = 0;
+    bool active = true;
+  };
+  struct Probe {
+    DeviceArray<std::uint32_t> member;
+  };
+
+  /// Gives every particle of an active fixture infinite mass and frees the others; true if that changed anything.
+  bool hold(double now);
+  /// Free flight of the step from time(), driven fixtures, colliders in place, multipliers at zero.
+  void predict();
+  void resolve_colliders();
+  /// The increment becomes the state.
+  void take_step();
+  /// How far a particle may move in the next step. Corrections seldom speed it up by more than contact at its present
+  /// speed; what goes further is caught in the step after, because a layer of particles is thicker than one of them.
+  [[nodiscard]] double farthest_move() const;
+  [[nodiscard]] StepReport sums();
+  /// As in StepReport.
+  [[nodiscard]] double residual();
+  [[nodiscard]] virtual std::vector<Mat3<Real>> cauchy_stress() = 0;
+  [[nodiscard]] double time() const { return double(step_) * scene_.solver.time_step; }
+
+  template <class T, class Get>
+  [[nodiscard]] ParticleField by_id(const char* name, int components, const std::vector<T>& values, Get get) const {
+    std::vector<Real> ordered(values.size() * std::size_t(components));
+    for (std::size_t i = 0; i < values.size(); ++i)
+      get(values[i], ordered.data() + std::size_t(particles_.id[i]) * std::size_t(components));
+    return {name, components, std::move(ordered)};
+  }
+
+  scene::Scene scene_;
+  Queue& queue_;
+  Particles particles_;
+  std::vector<std::int32_t> body_of_id_;
+  long long step_ = 0;
+  double max_speed_ = 0;  // after the last step
+
+  DeviceArray<Vec4<Real>> rest_, position_, velocity_, increment_;
+  DeviceArray<Real> mass_, radius_, multiplier_, violation_, energy_;
+  DeviceArray<Mat3<Real>> displacement_gradient_;
+  DeviceArray<Collider<Real>> collider_;
+  DeviceArray<Vec4<Real>> contact_;
+  DeviceArray<Vec4<Real>> held_;  // for reactions: impulse times dt on particles of infinite mass
+  std::vector<Fixture> fixtures_;
+  std::vector<Probe> probes_;
+
+ private:
+  void upload_particles();
+  void build_fixtures();
+  void build_probes();
+  void build_colliders();
+  template <class Sum>
+  [[nodiscard]] StepReport reduce_sums();
+  [[noreturn]] void diverged(std::size_t particle);
+  [[nodiscard]] Eigen::Vector3d mean_of(const DeviceArray<Vec4<Real>>& values,
+                                        const DeviceArray<std::uint32_t>& member);
+  [[nodiscard]] Eigen::Vector3d reaction(const Fixture& fixture, const scene::Fixture& source);
+};
+
+template <class T>
+StateBlock pack(const char* name, const DeviceArray<T>& array) {
+  const auto values = array.download();
+  StateBlock block{name, std::vector<std::byte>(values.size() * sizeof(T))};
+  if (!values.empty()) std::memcpy(block.bytes.data(), values.data(), block.bytes.size());
+  return block;
+}
+
+template <class T>
+void unpack(const std::vector<StateBlock>& blocks, const char* name, DeviceArray<T>& array) {
+  for (const auto& block : blocks) {
+    if (block.name != name || block.bytes.size() != array.size() * sizeof(T)) continue;
+    std::vector<T> values(array.size());
+    if (!values.empty()) std::memcpy(values.data(), block.bytes.data(), block.bytes.size());
+    return array.upload(values);
+  }
+  throw InputError(fmt::format("The checkpoint has no block \"{}\" of this scene's size.", name));
+}
+
+/// The same for an array whose size the checkpoint decides.
+template <class T>
+void unpack_all(const std::vector<StateBlock>& blocks, const char* name, Queue& queue, DeviceArray<T>& array) {
+  for (const auto& block : blocks)
+    if (block.name == name) array = DeviceArray<T>(queue, block.bytes.size() / sizeof(T));
+  unpack(blocks, name, array);
+}
+
+}  // namespace ductile
