@@ -371,10 +371,8 @@ INSTANTIATE_TEST_SUITE_P(
         OneError{shape, "shape = { type = \"box\", size = [1, 1, 1], radius = 2 }",
                  "scene.toml:14:43: bodies[0].shape.radius is not used by type box\n    expected it with type sphere, "
                  "cylinder, capsule or torus only"},
-        OneError{"method    = \"total-lagrangian\"", "method = \"xpbi\"",
-                 "scene.toml:2:10: solver.method = \"xpbi\" is not available\n    expected total-lagrangian"},
         OneError{"method    = \"total-lagrangian\"", "",
-                 "scene.toml:1:1: solver.method is missing\n    expected total-lagrangian"},
+                 "scene.toml:1:1: solver.method is missing\n    expected total-lagrangian or xpbi"},
         OneError{density, "",
                  "scene.toml:6:1: materials.rubber.density is missing\n    expected a number > 0, in "
                  "kg/m^3"},
@@ -466,7 +464,7 @@ TEST_F(SceneReader, ReportsEveryErrorAtOnceByLine) {
       "scene.toml:1:1: titel is not a known key\n    expected title, solver, world, materials, bodies, fixtures, "
       "colliders, contact, probes or output; did you mean \"title\"?\n"
       // Which keys belong to an unknown method or shape cannot be said: only the word itself is wrong.
-      "scene.toml:3:10: solver.method = \"total\" is not a method\n    expected total-lagrangian\n"
+      "scene.toml:3:10: solver.method = \"total\" is not a method\n    expected total-lagrangian or xpbi\n"
       "scene.toml:9:11: materials.rubber.density = -1 is out of range\n    expected a number > 0, in kg/m^3\n"
       "scene.toml:15:11: bodies[0].spacing = true is not a number\n    expected a number > 0, in m\n"
       "scene.toml:16:16: bodies[0].velocity[1] = \"a\" is not a number\n    expected a list of 3 numbers, in m/s\n"
@@ -479,32 +477,43 @@ TEST_F(SceneReader, ReportsEveryErrorAtOnceByLine) {
 TEST_F(SceneReader, AnUnknownMethodSaysNothingAboutPlasticModels) {
   const std::string text = replaced(minimal_, density, density + "\nplastic = { model = \"snow\" }");
   EXPECT_EQ(report(text, {"solver.method=xpbj"}),
-            "--set solver.method=xpbj: solver.method = \"xpbj\" is not a method\n    expected total-lagrangian");
+            "--set solver.method=xpbj: solver.method = \"xpbj\" is not a method\n    expected total-lagrangian or "
+            "xpbi; did you mean \"xpbi\"?");
 }
 
-// The method is refused, its keys and models are read like any other.
-TEST_F(SceneReader, ChecksTheKeysOfAMethodThatIsNotAvailable) {
-  const std::string refusal =
-      "--set solver.method=xpbi: solver.method = \"xpbi\" is not available\n    expected total-lagrangian";
-  const std::vector<std::string> good{"solver.method=xpbi", "solver.multiplier=tensor", "solver.reference=current",
-                                      "solver.xsph=0", "solver.smoothing.support=3"};
-  EXPECT_EQ(report(minimal_, good), refusal);
-  for (const std::string plastic :
-       {"{model = \"von-mises\", yield_stress = 1, hardening = 0}",
-        "{model = \"drucker-prager\", friction_angle = 35, cohesion = 0, volume_correction = false}",
-        "{model = \"cam-clay\", slope = 1.85, cohesion = 0.5, hardening = 1, log_volume = -0.1, form = \"hencky\"}",
-        "{model = \"herschel-bulkley\", yield_stress = 0, viscosity = 1, power = 0.3}",
-        "{model = \"snow\", critical_compression = 0.1, critical_stretch = 0.1, hardening = 0}"}) {
-    auto overrides = good;
-    overrides.push_back("materials.rubber.plastic=" + plastic);
-    EXPECT_EQ(report(minimal_, overrides), refusal) << plastic;
-  }
-  EXPECT_EQ(report(minimal_, {"solver.method=xpbi", "solver.xsph=-1"}),
-            refusal + "\n--set solver.xsph=-1: solver.xsph = -1 is out of range\n    expected a number >= 0");
+TEST_F(SceneReader, XpbiHasItsOwnDefaults) {
+  const Scene memory = read(minimal_, {"solver.method=xpbi"});
+  EXPECT_EQ(memory.solver.smoothing.support, 2.0);
+  EXPECT_EQ(memory.solver.hourglass, 0.3);
+  EXPECT_EQ(memory.solver.least_distance, 0.7);
+  EXPECT_EQ(memory.materials[0].elastic.model, ElasticModel::hencky);
+  const Scene current = read(minimal_, {"solver.method=xpbi", "solver.reference=current"});
+  EXPECT_EQ(current.solver.hourglass, 0.0);
+  EXPECT_EQ(current.solver.least_distance, 0.75);
+  EXPECT_EQ(read(minimal_).solver.hourglass, 0.1);
+  EXPECT_EQ(read(minimal_).materials[0].elastic.model, ElasticModel::neo_hookean);
+}
+
+TEST_F(SceneReader, RefusesWhatXpbiDoesNotUse) {
   EXPECT_EQ(report(minimal_, {"solver.method=xpbi", "solver.gradient=raw"}),
-            refusal +
-                "\n--set solver.gradient=raw: solver.gradient is not used by method xpbi\n    expected it with "
-                "method total-lagrangian only");
+            "--set solver.gradient=raw: solver.gradient is not used by method xpbi\n    expected it with "
+            "method total-lagrangian only");
+  EXPECT_EQ(report(minimal_, {"solver.method=xpbi", "solver.reference=current", "solver.hourglass=0.1"}),
+            "--set solver.hourglass=0.1: solver.hourglass = 0.1 is not used by reference current\n    expected it with "
+            "reference memory only");
+  EXPECT_EQ(
+      report(minimal_, {"solver.method=xpbi", "materials.rubber.elastic.model=stvk"}),
+      "--set materials.rubber.elastic.model=stvk: materials.rubber.elastic.model = \"stvk\" is not used by method "
+      "xpbi\n    expected hencky or neo-hookean");
+  EXPECT_EQ(
+      report(minimal_, {"solver.method=xpbi", "materials.rubber.plastic={model = \"snow\"}"}),
+      "--set materials.rubber.plastic={model = \"snow\"}: materials.rubber.plastic.model = \"snow\" does not act on "
+      "elastic.model hencky\n    expected elastic.model fixed-corotated with it");
+  EXPECT_EQ(report(minimal_, {"solver.method=xpbi",
+                              "materials.rubber.plastic={model = \"creep\", yield_strain = 0, rate = "
+                              "1, max_strain = 1}"})
+                    .find("is not used by method xpbi") != std::string::npos,
+            true);
 }
 
 TEST_F(SceneReader, ReportsAMeshThatCannotBeUsedWhereTheSceneNamesIt) {
@@ -627,8 +636,13 @@ TEST_F(SceneReader, TheDigestChangesWithTheBytesOfAMesh) {
   EXPECT_NE(read(text).digest, before);
 }
 
-/// Where full.toml has the keys of a table, by table and the word that the key belongs to.
-std::string place_in_full(const std::string& table, const Condition& condition) {
+/// A key in one of the two scenes that together have every key.
+struct FullPlace {
+  std::string file, path;
+};
+
+/// Where a key stands, by its table and the word that it belongs to.
+FullPlace place_in_full(const std::string& table, const Condition& condition) {
   static const std::map<std::string, std::string> places{{"", ""},
                                                          {"solver", "solver."},
                                                          {"solver.smoothing", "solver.smoothing."},
@@ -653,12 +667,21 @@ std::string place_in_full(const std::string& table, const Condition& condition) 
                                                          {"shape plane", "fixtures[0].region."},
                                                          {"rotation", "bodies[0].rotation."},
                                                          {"motion", "fixtures[0].motion."}};
-  const auto special = places.find(table + " " + std::string(condition.word));
-  return special != places.end() && !condition.unless ? special->second : places.at(table);
+  static const std::map<std::string, std::string> xpbi_places{
+      {"solver xpbi", "solver."},
+      {"materials.NAME.plastic von-mises", "materials.dough.plastic."},
+      {"materials.NAME.plastic drucker-prager", "materials.sand.plastic."},
+      {"materials.NAME.plastic cam-clay", "materials.clay.plastic."},
+      {"materials.NAME.plastic herschel-bulkley", "materials.cream.plastic."},
+      {"materials.NAME.plastic snow", "materials.snow.plastic."}};
+  const std::string with_word = table + " " + std::string(condition.word);
+  if (const auto xpbi = xpbi_places.find(with_word); xpbi != xpbi_places.end()) return {"full_xpbi.toml", xpbi->second};
+  const auto special = places.find(with_word);
+  return {"full.toml", special != places.end() && !condition.unless ? special->second : places.at(table)};
 }
 
-/// Calls `check(key, path in full.toml)` for every key that can be used.
-void for_every_key(const std::function<void(const Key&, const std::string&)>& check) {
+/// Calls `check(key, file, path in the file)` for every key that can be used.
+void for_every_key(const std::function<void(const Key&, const std::string&, const std::string&)>& check) {
   const auto available = [](const Table& keys, const Condition& condition) {
     for (const Key& key : keys.keys)
       if (key.name == condition.selector && !condition.unless)
@@ -667,16 +690,18 @@ void for_every_key(const std::function<void(const Key&, const std::string&)>& ch
   };
   for (const Table& keys : tables())
     for (const Key& key : keys.keys)
-      if (available(keys, key.condition))
-        check(key, place_in_full(std::string(keys.name), key.condition) + std::string(key.name));
+      if (available(keys, key.condition)) {
+        const FullPlace place = place_in_full(std::string(keys.name), key.condition);
+        check(key, place.file, place.path + std::string(key.name));
+      }
 }
 
 TEST_F(SceneReader, EveryKeyRefusesAnotherType) {
   int keys = 0;
-  for_every_key([&](const Key&, const std::string& path) {
+  for_every_key([&](const Key&, const std::string& file, const std::string& path) {
     ++keys;
     const std::string override_text = path + "=1979-05-27";
-    const std::string text = report_on(data("full.toml"), {override_text});
+    const std::string text = report_on(data(file), {override_text});
     EXPECT_NE(text.find("--set " + override_text + ": " + path + " = 1979-05-27 is not "), std::string::npos)
         << path << "\n"
         << text;
@@ -685,47 +710,53 @@ TEST_F(SceneReader, EveryKeyRefusesAnotherType) {
 }
 
 TEST_F(SceneReader, EveryLimitHolds) {
-  const auto refused = [&](const Key& key, const std::string& path, double value) {
+  const auto refused = [&](const Key& key, const std::string& file, const std::string& path, double value) {
     std::ostringstream text;
     text.precision(17);
     if (key.type == Type::vector)
       text << path << "=[1, " << value << ", 1]";
     else
       text << path << "=" << value;
-    const std::string found = report_on(data("full.toml"), {text.str()});
+    const std::string found = report_on(data(file), {text.str()});
     return found.find(text.str() + ": " + path) != std::string::npos && found.find("out of range") != std::string::npos;
   };
   int limits = 0;
-  for_every_key([&](const Key& key, const std::string& path) {
+  for_every_key([&](const Key& key, const std::string& file, const std::string& path) {
     const double step = key.type == Type::integer ? 1 : 1e-9;
     for (const bool low : {true, false}) {
       const double limit = low ? key.range.low : key.range.high;
       if (!std::isfinite(limit)) continue;
       ++limits;
       const bool included = low ? key.range.with_low : key.range.with_high;
-      EXPECT_EQ(refused(key, path, limit), !included) << path << " at " << limit;
-      EXPECT_TRUE(refused(key, path, low ? limit - step : limit + step)) << path << " beyond " << limit;
-      EXPECT_FALSE(refused(key, path, low ? limit + step : limit - step)) << path << " within " << limit;
+      EXPECT_EQ(refused(key, file, path, limit), !included) << path << " at " << limit;
+      EXPECT_TRUE(refused(key, file, path, low ? limit - step : limit + step)) << path << " beyond " << limit;
+      EXPECT_FALSE(refused(key, file, path, low ? limit + step : limit - step)) << path << " within " << limit;
     }
   });
   EXPECT_GT(limits, 30);
 }
 
 TEST_F(SceneReader, EveryNumberRefusesNanAndInfinity) {
-  for_every_key([&](const Key& key, const std::string& path) {
+  for_every_key([&](const Key& key, const std::string& file, const std::string& path) {
     if (key.type != Type::number) return;
     for (const std::string value : {"nan", "inf", "-inf"})
-      EXPECT_NE(report_on(data("full.toml"), {path + "=" + value}).find("is not finite"), std::string::npos) << path;
+      EXPECT_NE(report_on(data(file), {path + "=" + value}).find("is not finite"), std::string::npos) << path;
   });
 }
 
 TEST_F(SceneReader, EveryValueChangesTheDigest) {
-  const std::string before = read_scene(data("full.toml"), {}).digest;
+  std::map<std::string, std::string> before;
+  for (const std::string file : {"full.toml", "full_xpbi.toml"}) before[file] = read_scene(data(file), {}).digest;
   const std::map<std::string, std::string> special{{"title", "other"},
                                                    {"solver.end_time", ""},  // the one value left out
                                                    {"solver.iterations", "16"},
                                                    {"solver.scheme", ""},  // `relaxation` would not be used any more
                                                    {"solver.gradient", "raw"},
+                                                   {"solver.multiplier", "pair"},
+                                                   {"solver.reference", "current"},
+                                                   {"solver.plasticity", "none"},
+                                                   {"materials.sand.plastic.volume_correction", "true"},
+                                                   {"materials.clay.plastic.log_volume", "-0.25"},
                                                    {"solver.constraint", "sqrt-energy"},
                                                    {"solver.smoothing.kernel", "poly6"},
                                                    {"solver.smoothing.support", "3"},
@@ -750,11 +781,11 @@ TEST_F(SceneReader, EveryValueChangesTheDigest) {
     return "";
   };
   int values = 0;
-  for_every_key([&](const Key& key, const std::string& path) {
+  for_every_key([&](const Key& key, const std::string& file, const std::string& path) {
     const std::string value = other_value(key, path);
     if (value.empty()) return;
     ++values;
-    EXPECT_NE(read_scene(data("full.toml"), {path + "=" + value}).digest, before) << path;
+    EXPECT_NE(read_scene(data(file), {path + "=" + value}).digest, before.at(file)) << path;
   });
   EXPECT_GT(values, 50);
 }

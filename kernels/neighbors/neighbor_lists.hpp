@@ -31,6 +31,7 @@ struct NeighborSearch {
   const std::uint32_t* start;
   const std::uint32_t* member;
   const Vec4<Real>* sorted;
+  std::int64_t rings = 1;  // of cells around a particle's own; one is enough for a radius of a cell's width
 
   /// Explicit fused operations: the same bits in every kernel and for (i, j) as for (j, i), so lists are symmetric.
   static Real squared_distance(const Vec4<Real>& a, const Vec4<Real>& b) {
@@ -49,18 +50,18 @@ struct NeighborSearch {
         if (j != i && in_cell(slot) && accept(i, j)) visit(j);
       }
     };
-    for (std::int64_t z = cell.z - 1; z <= cell.z + 1; ++z) {
-      for (std::int64_t y = cell.y - 1; y <= cell.y + 1; ++y) {
+    for (std::int64_t z = cell.z - rings; z <= cell.z + rings; ++z) {
+      for (std::int64_t y = cell.y - rings; y <= cell.y + rings; ++y) {
         if (grid.hashed) {
-          for (std::int64_t x = cell.x - 1; x <= cell.x + 1; ++x) {
+          for (std::int64_t x = cell.x - rings; x <= cell.x + rings; ++x) {
             const typename CellGrid<Real>::Cell wanted{x, y, z};
             const std::uint32_t b = grid.bucket(wanted);
             // Other cells may share the bucket.
             scan(start[b], start[b + 1], [&](std::uint32_t slot) { return grid.cell(sorted[slot]) == wanted; });
           }
         } else if (z >= 0 && z < grid.cells_z && y >= 0 && y < grid.cells_y) {
-          const std::int64_t left = cell.x > 0 ? cell.x - 1 : 0;
-          const std::int64_t right = cell.x + 1 < grid.cells_x ? cell.x + 1 : grid.cells_x - 1;
+          const std::int64_t left = cell.x > rings ? cell.x - rings : 0;
+          const std::int64_t right = cell.x + rings < grid.cells_x ? cell.x + rings : grid.cells_x - 1;
           scan(start[grid.bucket({left, y, z})], start[grid.bucket({right, y, z}) + 1],
                [](std::uint32_t) { return true; });
         }

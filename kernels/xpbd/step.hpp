@@ -122,6 +122,21 @@ struct CauchyStress {
   }
 };
 
+template <class Real>
+struct SumOfSquares {
+  Real value;
+
+  static SumOfSquares identity() { return {Real(0)}; }
+  void combine(const SumOfSquares& other) { value += other.value; }
+};
+
+template <class Real>
+struct SquareOf {
+  const Real* values;
+
+  SumOfSquares<Real> operator()(std::size_t i) const { return {values[i] * values[i]}; }
+};
+
 /// Sums over all particles, in the widest precision the device has.
 template <class Sum>
 struct StepSums {

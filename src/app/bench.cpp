@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <functional>
 #include <nlohmann/json.hpp>
 
+#include "app/bench_case.hpp"
+#include "app/bench_xpbi.hpp"
 #include "app/text.hpp"
 #include "common/error.hpp"
 #include "io/files.hpp"
@@ -20,37 +20,6 @@
 namespace ductile::app {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-/// Runs `work` once to warm up, then until it has taken a second; returns the shortest time of one call.
-double best_seconds(Queue& queue, const std::function<void()>& work) {
-  work();
-  queue.wait();
-  queue.timers().clear();
-  double best = 1e30, total = 0;
-  for (int k = 0; k < 50 && (k < 3 || total < 1.0); ++k) {
-    const auto start = Clock::now();
-    work();
-    queue.wait();
-    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    best = std::min(best, seconds);
-    total += seconds;
-  }
-  return best;
-}
-
-struct Result {
-  std::string name;
-  std::size_t particles = 0;
-  double mean_neighbours = 0;
-  int iterations = 1;
-  double seconds = 0;
-  std::string note;
-  std::vector<Timers::Phase> phases;
-
-  [[nodiscard]] double rate() const { return double(particles) * iterations / seconds; }
-};
 
 /// GB/s of a triad over arrays far larger than the caches, counting two reads and one write.
 double triad_bandwidth(Queue& queue) {
@@ -90,13 +59,13 @@ scene::Scene cube_scene(double particles, double support, double hourglass, cons
 }
 
 template <class Real>
-Result bench_total_lagrangian(Queue& queue, const BenchOptions& options, const std::string& name, double support,
-                              double hourglass) {
+BenchResult bench_total_lagrangian(Queue& queue, const BenchOptions& options, const std::string& name, double support,
+                                   double hourglass) {
   const auto scene = cube_scene(options.particles, support, hourglass, options.precision);
   TotalLagrangian<Real, 3> solver(scene, queue);
   solver.advance();
   solver.begin_step();
-  Result result{name, solver.particles(), solver.mean_neighbours(), scene.solver.iterations, 0, "", {}};
+  BenchResult result{name, solver.particles(), solver.mean_neighbours(), scene.solver.iterations, 0, "", {}};
   result.seconds = best_seconds(queue, [&] { solver.iterate(); });
   result.note = fmt::format("Jacobi, Neo-Hookean, support {}, hourglass {}", support, hourglass);
   result.phases = queue.timers().phases();
@@ -104,7 +73,7 @@ Result bench_total_lagrangian(Queue& queue, const BenchOptions& options, const s
 }
 
 template <class Real>
-Result bench_neighbors(Queue& queue, const BenchOptions& options) {
+BenchResult bench_neighbors(Queue& queue, const BenchOptions& options) {
   const auto scene = cube_scene(options.particles, 2.01, 0, options.precision);
   const auto particles = sample(scene);
   std::vector<Vec4<Real>> host(particles.size());
@@ -112,7 +81,7 @@ Result bench_neighbors(Queue& queue, const BenchOptions& options) {
     host[i] = padded(Vec3<Real>{Real(particles.rest[i].x()), Real(particles.rest[i].y()), Real(particles.rest[i].z())});
   const DeviceArray<Vec4<Real>> position(queue, host);
   NeighborLists lists;
-  Result result{"neighbors", host.size(), 0, 1, 0, "grid, lists of all pairs within 2.01 spacings", {}};
+  BenchResult result{"neighbors", host.size(), 0, 1, 0, "grid, lists of all pairs within 2.01 spacings", {}};
   result.seconds =
       best_seconds(queue, [&] { lists = find_neighbors<Real>(queue, position, Real(2.01 * scene.bodies[0].spacing)); });
   result.mean_neighbours = lists.mean();
@@ -121,10 +90,10 @@ Result bench_neighbors(Queue& queue, const BenchOptions& options) {
 }
 
 template <class Real>
-Result bench_svd(Queue& queue, const BenchOptions& options) {
+BenchResult bench_svd(Queue& queue, const BenchOptions& options) {
   const auto count = std::size_t(options.particles);
   DeviceArray<Vec3<Real>> stretches(queue, count);
-  Result result{"svd", count, 0, 1, 0, "3x3 decompositions, entries within 0.5 of the identity", {}};
+  BenchResult result{"svd", count, 0, 1, 0, "3x3 decompositions, entries within 0.5 of the identity", {}};
   result.seconds = best_seconds(queue, [&] {
     launch(queue, "svd", count, DecomposeMany<Real>{Real(0.5), stretches.data()});
   });
@@ -133,14 +102,15 @@ Result bench_svd(Queue& queue, const BenchOptions& options) {
 }
 
 template <class Real>
-Result run_case(Queue& queue, const BenchOptions& options, const std::string& name) {
+BenchResult run_case(Queue& queue, const BenchOptions& options, const std::string& name) {
+  if (name.starts_with("xpbi")) return bench_xpbi<Real>(queue, options, name);
   if (name == "neighbors") return bench_neighbors<Real>(queue, options);
   if (name == "svd") return bench_svd<Real>(queue, options);
   if (name == "total-lagrangian") return bench_total_lagrangian<Real>(queue, options, name, 2.01, 0);
   return bench_total_lagrangian<Real>(queue, options, name, 1.6, 0.1);
 }
 
-nlohmann::ordered_json to_json(const Result& result, const std::string& precision) {
+nlohmann::ordered_json to_json(const BenchResult& result, const std::string& precision) {
   nlohmann::ordered_json phases;
   for (const auto& phase : result.phases)
     phases[phase.name] = {{"seconds", phase.seconds}, {"launches", phase.launches}};
@@ -167,11 +137,13 @@ std::vector<std::string> chosen_cases(const BenchOptions& options) {
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> bench_cases() {
-  return {
+  std::vector<std::pair<std::string, std::string>> cases{
       {"neighbors", "neighbour search of a lattice, 31 neighbours"},
       {"svd", "rotation-variant 3x3 singular value decompositions"},
       {"total-lagrangian", "Jacobi iterations, 31 neighbours (support 2.01), no penalty"},
       {"total-lagrangian-compact", "the same at the default support 1.6 (18 neighbours) with the zero-energy penalty"}};
+  for (const auto& added : xpbi_bench_cases()) cases.push_back(added);
+  return cases;
 }
 
 int bench(const BenchOptions& options) {
@@ -190,7 +162,7 @@ int bench(const BenchOptions& options) {
   std::vector<std::vector<std::string>> rows{
       {"case", "precision", "particles", "neighbours", "M/s", "M/s per GB/s", "ns each"}};
   for (const auto& name : cases) {
-    const Result result =
+    const BenchResult result =
         options.precision == "double" ? run_case<double>(queue, options, name) : run_case<float>(queue, options, name);
     results.push_back(to_json(result, options.precision));
     rows.push_back({name, options.precision, std::to_string(result.particles),

@@ -105,6 +105,12 @@ Table solver() {
            xpbi(one_word<Multiplier>("multiplier", value("\"scalar\""), "unknowns per particle of the stress solve")),
            xpbi(one_word<Reference>("reference", value("\"memory\""),
                                     "where kernels are evaluated: unloaded pair vectors, or current positions")),
+           xpbi(one_word<Plasticity>("plasticity", value("\"implicit\""),
+                                     "where yielding is decided: in every iteration, after the step, or never")),
+           xpbi(number("tolerance", "", value("0.0"), at_least(0),
+                       "iterations end when the residual is below it; 0: all are made")),
+           xpbi(number("least_distance", "spacings", described("0.7; reference current: 0.75"), {0, 1, true, false},
+                       "that particles which flow keep from each other; 0: none")),
            xpbi(number("xsph", "", value("0.01"), at_least(0), "smoothing of the velocity per step")),
            total_lagrangian(one_word<Gradient>("gradient", value("\"least-squares\""),
                                                "how a deformation gradient is taken from the neighbours")),
@@ -112,7 +118,7 @@ Table solver() {
                one_word<Constraint>("constraint", value("\"sqrt-energy\""),
                                     "what is brought to zero; `energy` is far too stiff, for comparison only")),
            inner("smoothing", Type::table, "solver.smoothing", described("its defaults"), "smoothing kernel"),
-           number("hourglass", "", value("0.1"), at_least(0),
+           number("hourglass", "", described("0.1; xpbi: 0.3 with reference memory, which alone has it"), at_least(0),
                   "penalty on zero-energy modes, as a factor of Young's modulus"),
            one_word<Precision>("precision", value("\"single\""), "of the device's arithmetic"),
            number("damping", "1/s", value("0.0"), at_least(0), "decay rate of all velocities")}};
@@ -140,7 +146,8 @@ Table material() {
 
 Table elastic() {
   return {"materials.NAME.elastic",
-          {one_word<ElasticModel>("model", value("\"neo-hookean\""), "energy as a function of the deformation"),
+          {one_word<ElasticModel>("model", described("\"neo-hookean\"; xpbi: \"hencky\""),
+                                  "energy as a function of the deformation"),
            number("youngs_modulus", "Pa", required, above(0), "at small strain"),
            number("poisson_ratio", "", required, between(-1, 0.5), "at small strain"),
            number("inversion_below", "", value("0.57735026918962576"), {0, 1, true, false},

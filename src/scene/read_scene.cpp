@@ -58,21 +58,44 @@ Solver read_solver(Reader& in) {
   if (solver.method == Method::xpbi) {
     solver.multiplier = in.get<Multiplier>("multiplier");
     solver.reference = in.get<Reference>("reference");
+    solver.plasticity = in.get<Plasticity>("plasticity");
+    solver.tolerance = in.get<double>("tolerance");
+    const bool memory = solver.reference == Reference::memory;
+    solver.least_distance = in.get<double>("least_distance", memory ? 0.7 : 0.75);
     solver.xsph = in.get<double>("xsph");
+    solver.hourglass = in.get<double>("hourglass", memory ? 0.3 : 0.0);
+    if (!memory && in.has("hourglass") && in.accepted("hourglass"))
+      in.refuse("hourglass", "is not used by reference current", "it with reference memory only");
   } else {
     solver.gradient = in.get<Gradient>("gradient");
     solver.constraint = in.get<Constraint>("constraint");
+    solver.hourglass = in.get<double>("hourglass", 0.1);
   }
   solver.smoothing = in.table("smoothing", [&](Reader& inner) { return read_smoothing(inner, solver.method); });
-  solver.hourglass = in.get<double>("hourglass");
   solver.precision = in.get<Precision>("precision");
   solver.damping = in.get<double>("damping");
   return solver;
 }
 
-Elastic read_elastic(Reader& in) {
-  return {in.get<ElasticModel>("model"), in.get<double>("youngs_modulus"), in.get<double>("poisson_ratio"),
+Elastic read_elastic(Reader& in, std::optional<Method> method) {
+  const ElasticModel usual = method == Method::xpbi ? ElasticModel::hencky : ElasticModel::neo_hookean;
+  return {in.get<ElasticModel>("model", usual), in.get<double>("youngs_modulus"), in.get<double>("poisson_ratio"),
           in.get<double>("inversion_below")};
+}
+
+/// The elastic law that a flow rule acts on. The additive split is one of the Green strain, whose energy is St.
+/// Venant-Kirchhoff's (P0); return mappings are written for Hencky strains, snow and one form of cam-clay for theirs.
+ElasticModel law_of(const Plastic& rule) {
+  if (std::holds_alternative<Creep>(rule)) return ElasticModel::stvk;
+  if (std::holds_alternative<Snow>(rule)) return ElasticModel::fixed_corotated;
+  const auto* clay = std::get_if<CamClay>(&rule);
+  return clay != nullptr && clay->form == CamClay::Form::neo_hookean ? ElasticModel::neo_hookean : ElasticModel::hencky;
+}
+
+/// Laws that XPBI has for bodies that do not flow.
+void check_elastic_for_xpbi(Reader& in, const Elastic& elastic) {
+  if (in.accepted("model") && elastic.model != ElasticModel::hencky && elastic.model != ElasticModel::neo_hookean)
+    in.refuse("model", "is not used by method xpbi", "hencky or neo-hookean");
 }
 
 Fiber read_fiber(Reader& in) {
@@ -116,15 +139,20 @@ Material read_material(Reader& in, const std::string& name, std::optional<Method
   Material material;
   material.name = name;
   material.density = in.get<double>("density");
-  material.elastic = in.table("elastic", read_elastic);
+  material.elastic = in.table("elastic", [&](Reader& inner) {
+    const Elastic elastic = read_elastic(inner, method);
+    if (method == Method::xpbi && !in.has("plastic")) check_elastic_for_xpbi(inner, elastic);
+    return elastic;
+  });
   material.fibers = in.list("fibers", read_fiber);
+  if (method == Method::xpbi && in.has("fibers"))
+    in.refuse("fibers", "are not used by method xpbi", "method total-lagrangian with them");
   const auto plastic = in.optional_table("plastic", [&](Reader& inner) {
     Plastic rule = read_plastic(inner, method);
-    // The additive split is one of the Green strain, whose energy is St. Venant-Kirchhoff's (P0).
-    const bool other_law = in.accepted("elastic.model") && material.elastic.model != ElasticModel::stvk;
-    if (inner.accepted("model") && std::holds_alternative<Creep>(rule) && other_law)
+    const ElasticModel law = law_of(rule);
+    if (method && in.accepted("elastic.model") && material.elastic.model != law && inner.accepted("model"))
       inner.refuse("model", fmt::format("does not act on elastic.model {}", word(material.elastic.model)),
-                   "elastic.model stvk with it");
+                   fmt::format("elastic.model {} with it", word(law)));
     return rule;
   });
   if (plastic) material.plastic = *plastic;

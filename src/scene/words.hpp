@@ -39,6 +39,10 @@ struct Words<Reference> {
   static constexpr WordList<2> all{"memory", "current"};
 };
 template <>
+struct Words<Plasticity> {
+  static constexpr WordList<3> all{"implicit", "semi-implicit", "none"};
+};
+template <>
 struct Words<Gradient> {
   static constexpr WordList<5> all{"least-squares", "corrected", "raw", "mlsrk-constant", "mlsrk-linear"};
 };
@@ -90,7 +94,7 @@ template <class Enum>
 }
 
 /// The methods that a scene may ask for: those that the program has a solver for.
-inline constexpr std::array available_methods{Method::total_lagrangian};
+inline constexpr std::array available_methods{Method::total_lagrangian, Method::xpbi};
 
 // Additive plasticity belongs to the Green strain of the total-Lagrangian solver (P0), return mappings to the
 // multiplicative update of XPBI (P1).

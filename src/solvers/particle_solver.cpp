@@ -159,6 +159,12 @@ StepReport ParticleSolver<Real>::measure() {
 }
 
 template <class Real>
+double ParticleSolver<Real>::residual() {
+  const auto sum = reduce<SumOfSquares<Real>>(queue_, "measure", particles(), SquareOf<Real>{violation_.data()});
+  return std::sqrt(double(sum.value) / double(particles()));
+}
+
+template <class Real>
 StepReport ParticleSolver<Real>::sums() {
   return queue_.device().double_precision ? reduce_sums<double>() : reduce_sums<float>();
 }
@@ -215,7 +221,7 @@ std::vector<double> ParticleSolver<Real>::probe() {
 
 template <class Real>
 Eigen::Vector3d ParticleSolver<Real>::mean_of(const DeviceArray<Vec4<Real>>& values,
-                                                        const DeviceArray<std::uint32_t>& member) {
+                                              const DeviceArray<std::uint32_t>& member) {
   DeviceArray<Vec4<Real>> gathered(queue_, member.size());
   launch(queue_, "probes", member.size(), GatherPositions<Real>{member.data(), values.data(), gathered.data()});
   Eigen::Vector3d sum = Eigen::Vector3d::Zero();

@@ -51,6 +51,8 @@ class ParticleSolver : public Solver {
   /// speed; what goes further is caught in the step after, because a layer of particles is thicker than one of them.
   [[nodiscard]] double farthest_move() const;
   [[nodiscard]] StepReport sums();
+  /// As in StepReport.
+  [[nodiscard]] double residual();
   [[nodiscard]] virtual std::vector<Mat3<Real>> cauchy_stress() = 0;
   [[nodiscard]] double time() const { return double(step_) * scene_.solver.time_step; }
 

@@ -1,0 +1,121 @@
+#pragma once
+
+#include "kernels/xpbi/material.hpp"
+#include "kernels/xpbi/neighborhood.hpp"
+
+namespace ductile {
+
+/// Constants of a time step for the particles of one material.
+template <class Real>
+struct StepConstantsXpbi {
+  Real inverse_squared_step;  // 1/dt^2
+  Real penalty;               // zero-energy penalty, Pa
+  Real tiny;                  // below this the constraint has no direction
+  Real violation_scale;       // of the violation that is reported
+  Real relaxation;            // Jacobi: part of the correction that is applied, and counted by the multiplier
+};
+
+/// What one pass over the neighbours gives: the motion of the neighbourhood and, with memory, its misfits
+/// e_pb = x_pb - F_trial p_pb.
+template <class Real>
+struct LocalStep {
+  StepDeformation<Real> deformation;
+  Mat3<Real> misfit_moment;  // sum_b w e (x) p
+  Vec3<Real> misfit_sum;     // sum_b w e
+  Real misfit;               // sum_b w |e|^2
+};
+
+/// Increments of the step are summed, not positions: single precision would lose them.
+template <class Real, bool Memory>
+inline LocalStep<Real> local_step(const PairList<Real, Memory>& pairs, const Vec4<Real>* position,
+                                  const Vec4<Real>* increment, const Mat3<Real>& H, const Neighborhood<Real, Memory>& n,
+                                  std::size_t i) {
+  const Vec4<Real> zero(Real(0), Real(0), Real(0), Real(0));
+  const Vec4<Real> x = position[i], d = increment[i];
+  const Vec4<Real> h0 = padded(H.column(0)), h1 = padded(H.column(1)), h2 = padded(H.column(2));
+  Vec4<Real> c0 = zero, c1 = zero, c2 = zero, sum = zero, squares = zero;
+  const std::uint32_t end = pairs.start[i + 1];
+  for (std::uint32_t s = pairs.start[i]; s < end; ++s) {
+    const std::uint32_t j = pairs.index[s];
+    const Vec4<Real> apart = position[j] - x;
+    const Vec4<Real> p = pairs.vector(s, apart);
+    const Real weight = pairs.weight(p, s);
+    const Vec4<Real> wp = p * weight;
+    const Vec4<Real> moved = increment[j] - d;
+    c0 += moved * wp[0];
+    c1 += moved * wp[1];
+    c2 += moved * wp[2];
+    if constexpr (Memory) {
+      const Vec4<Real> e = (apart - p) - h0 * p[0] - h1 * p[1] - h2 * p[2] + moved;
+      sum += moved * weight;
+      squares += e * e * weight;
+    }
+  }
+  LocalStep<Real> result;
+  const Mat3<Real> moment = Mat3<Real>::from_columns(xyz(c0), xyz(c1), xyz(c2));
+  const Mat3<Real> G = moment * n.inverse, change = G + G * H;
+  result.deformation = {G, H, H + change};
+  if constexpr (Memory) {
+    const Mat3<Real> fitted = change * n.spread.full();
+    const Mat3<Real> before = n.misfit_moment + moment;  // sum_b w (e + change p) (x) p
+    result.misfit_moment = before - fitted;
+    result.misfit_sum = n.misfit_sum + xyz(sum) - change * n.lever;
+    result.misfit = sycl::fmax(
+        squares[0] + squares[1] + squares[2] - Real(2) * contract(change, before) + contract(change, fitted), Real(0));
+  }
+  return result;
+}
+
+/// Part of the misfits that the material holds: like the stress, they flow where they exceed the yield strain (as one
+/// strain over the whole neighbourhood, |e|^2 = sum w |e_pb|^2 against sum w |p_pb|^2).
+template <class Real>
+inline Real held_misfit(Real misfit, Real yield_strain, const Sym3<Real>& spread) {
+  if (yield_strain < Real(0)) return Real(1);
+  const Real most = square(yield_strain) * (spread.xx + spread.yy + spread.zz);
+  return misfit > most ? sycl::sqrt(most / misfit) : Real(1);
+}
+
+/// What one solve of a particle's constraint applies to its neighbourhood:
+///   x_b += scale/m_b (stress g_pb + penalty w_pb e_pb),  and the opposite sum to x_p.
+template <class Real>
+struct ConstraintSolution {
+  Mat3<Real> stress;
+  Real penalty;     // Pa, with the part of the misfits that is held
+  Real scale;       // dlambda / C
+  Real multiplier;  // after the solve
+  Real violation;   // C + alpha lambda / dt^2 before it, scaled
+};
+
+/// The XPBD update with one multiplier (P1 eqs. 16-18), C = sqrt(2 Psi + 2 Psi_misfit), compliance 1/V.
+template <class Real, bool Memory, class Material>
+inline ConstraintSolution<Real> solve_scalar(const Material& material, const StepConstantsXpbi<Real>& step,
+                                             const Neighborhood<Real, Memory>& n, const LocalStep<Real>& local,
+                                             bool crushed, Real volume, Real inverse_mass, Real multiplier,
+                                             std::size_t i) {
+  const auto response = material.respond(local.deformation, i);
+  Real energy = response.energy, penalty = Real(0);
+  Mat3<Real> stress = response.stress;
+  Vec3<Real> own = stress * n.sum;
+  Real mobility = Real(0);
+  if constexpr (Memory) {
+    const Real held = held_misfit(local.misfit, crushed ? Real(0) : response.yield_strain, n.spread);
+    penalty = step.penalty * held;
+    energy += Real(0.5) * penalty * held * local.misfit;
+    stress -= penalty * (local.misfit_moment + times_transpose(local.misfit_moment, local.deformation.start));
+    own = stress * n.sum + penalty * local.misfit_sum;
+    // |stress g + penalty w e|^2: the mixed part is exact for equal masses
+    const Real squares = square(penalty) * local.misfit * n.pair_mobility;
+    const Real mixed = Real(2) * penalty * n.inverse_mass * contract(stress, local.misfit_moment * n.inverse);
+    mobility = squares + sycl::fmax(mixed, -Real(0.5) * squares);
+  }
+  mobility += quadratic_form(stress, n.mobility) + inverse_mass * squared_norm(own);
+  const Real C = sycl::sqrt(Real(2) * sycl::fmax(energy, Real(0)));
+  const Real direction = Real(1) / sycl::fmax(C, step.tiny);
+  const Real compliance = step.inverse_squared_step / volume;
+  const Real violation = C + compliance * multiplier;
+  Real change = -step.relaxation * violation / (direction * direction * mobility + compliance);
+  if (C < step.tiny) change = Real(0);
+  return {stress, penalty, change * direction, multiplier + change, step.violation_scale * violation};
+}
+
+}  // namespace ductile

@@ -1,0 +1,130 @@
+#pragma once
+
+#include <sycl/sycl.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/math/pseudo_inverse.hpp"
+#include "kernels/math/sym3.hpp"
+
+namespace ductile {
+
+/// The pairs of a step as the kernels read them. g_pb = Q_p^T w_pb p_pb is the discrete gradient of the velocity:
+///   sum_b x_pb (x) g_pb = I,   x_pb = x_b - x_p,   Q_p = pinv(sum_b w_pb x_pb (x) p_pb).
+/// With memory, p_pb is the unloaded pair vector (methods: elastic pair memory), stored with its weight; without, it is
+/// x_pb itself and only the weight is stored, as in P1.
+template <class Real, bool Memory>
+struct PairList;
+
+template <class Real>
+struct PairList<Real, true> {
+  const std::uint32_t* start;
+  const std::uint32_t* index;
+  const Vec4<Real>* pair;  // p_pb, w_pb
+
+  Vec4<Real> vector(std::uint32_t s, const Vec4<Real>&) const { return pair[s]; }
+  static Real weight(const Vec4<Real>& p, std::uint32_t) { return p[3]; }
+};
+
+template <class Real>
+struct PairList<Real, false> {
+  const std::uint32_t* start;
+  const std::uint32_t* index;
+  const Real* pair_weight;
+
+  Vec4<Real> vector(std::uint32_t, const Vec4<Real>& apart) const { return apart; }
+  Real weight(const Vec4<Real>&, std::uint32_t s) const { return pair_weight[s]; }
+};
+
+/// Constants of a particle's neighbourhood during a step.
+template <class Real, bool Memory>
+struct Neighborhood {
+  Mat3<Real> inverse;   // Q
+  Sym3<Real> mobility;  // sum_b g g^T / m_b: the denominator needs no loop
+  Vec3<Real> sum;       // sum_b g
+};
+
+template <class Real>
+struct Neighborhood<Real, true> {
+  Mat3<Real> inverse;
+  Sym3<Real> mobility;
+  Vec3<Real> sum;
+  Sym3<Real> spread;         // sum_b w p p^T
+  Vec3<Real> lever;          // sum_b w p
+  Mat3<Real> misfit_moment;  // sum_b w e (x) p at the start of the step, e = x_pb - F p
+  Vec3<Real> misfit_sum;     // sum_b w e
+  Real pair_mobility;        // largest w_pb / m_b
+  Real inverse_mass;         // largest 1/m_b
+};
+
+/// Inverse of a matrix that is near the identity in the bulk; directions without neighbours (singular values below
+/// `cut`) are left out.
+template <class Real>
+inline Mat3<Real> inverse_or_pseudo_inverse(const Mat3<Real>& a, Real cut) {
+  const Mat3<Real> direct = inverse(a);
+  // 1/|A^-1| is a lower bound of the smallest singular value; false for a singular matrix.
+  if (squared_norm(direct) * square(cut) < Real(1)) return direct;
+  return pseudo_inverse_absolute(a, cut);
+}
+
+template <class Real, bool Memory>
+struct BuildNeighborhoods {
+  PairList<Real, Memory> pairs;
+  const Vec4<Real>* position;               // inverse mass in the fourth place
+  const Mat3<Real>* displacement_gradient;  // F^n - I
+  const Real* radius;                       // half a spacing
+  Real cut;
+  Real near;  // in radii: pairs closer than this may need the distance correction
+  std::size_t first;
+  Neighborhood<Real, Memory>* neighborhood;
+  Real* extent;          // farthest neighbour, for the colouring
+  std::uint32_t* close;  // how many neighbours are near
+
+  static constexpr bool inline_all = true;
+
+  void operator()(std::size_t item) const {
+    const std::size_t i = first + item;
+    const Vec4<Real> x = position[i];
+    const Mat3<Real> H = displacement_gradient[i];
+    const Real limit = square(near * radius[i]);
+    Mat3<Real> moment = Mat3<Real>::zero();
+    Real farthest = Real(0);
+    std::uint32_t found = 0;
+    Neighborhood<Real, Memory> n{};
+    for (std::uint32_t s = pairs.start[i]; s < pairs.start[i + 1]; ++s) {
+      const Vec4<Real> other = position[pairs.index[s]];
+      const Vec4<Real> apart = other - x;
+      const Vec4<Real> pair = pairs.vector(s, apart);
+      const Real weight = pairs.weight(pair, s);
+      const Vec3<Real> p = xyz(pair), d = xyz(apart);
+      moment += outer(weight * d, p);
+      const Real squared = squared_norm(d);
+      farthest = sycl::fmax(farthest, squared);
+      found += squared < limit ? 1u : 0u;
+      if constexpr (Memory) {
+        const Vec3<Real> e = d - p - H * p;
+        n.spread.add_square(p, weight);
+        n.lever += weight * p;
+        n.misfit_moment += outer(weight * e, p);
+        n.misfit_sum += weight * e;
+        n.pair_mobility = sycl::fmax(n.pair_mobility, weight * other[3]);
+        n.inverse_mass = sycl::fmax(n.inverse_mass, other[3]);
+      }
+    }
+    n.inverse = inverse_or_pseudo_inverse(moment, cut);
+    const Mat3<Real> gradient = transpose(n.inverse);
+    for (std::uint32_t s = pairs.start[i]; s < pairs.start[i + 1]; ++s) {
+      const Vec4<Real> other = position[pairs.index[s]];
+      const Vec4<Real> pair = pairs.vector(s, other - x);
+      const Vec3<Real> g = gradient * (pairs.weight(pair, s) * xyz(pair));
+      n.mobility.add_square(g, other[3]);
+      n.sum += g;
+    }
+    neighborhood[i] = n;
+    extent[i] = sycl::sqrt(farthest);
+    close[i] = found;
+  }
+};
+
+}  // namespace ductile

@@ -1,0 +1,256 @@
+#pragma once
+
+#include <type_traits>
+
+#include "kernels/xpbi/sweep.hpp"
+
+namespace ductile {
+
+/// V^n = V det F of every particle, with the elastic F as printed in P1.
+template <class Real>
+struct PresentVolume {
+  const Vec4<Real>* rest;
+  const Mat3<Real>* displacement_gradient;
+  Real* volume;
+
+  void operator()(std::size_t i) const {
+    volume[i] = rest[i][3] * (Real(1) + volume_change(displacement_gradient[i]).j);
+  }
+};
+
+/// Weights V_b^n (-W'(r)/r) of pairs in the current positions. `Smoothing` has the support 1.
+template <class Real, class Smoothing>
+struct WeighCurrentPairs {
+  const std::uint32_t* start;
+  const std::uint32_t* index;
+  const Vec4<Real>* position;
+  const Real* volume;
+  const Real* reach;  // support of each particle
+  Smoothing smoothing;
+  Real* weight;
+
+  void operator()(std::size_t i) const {
+    const Vec3<Real> center = xyz(position[i]);
+    const Real inverse = Real(1) / reach[i];
+    const Real scale = -square(square(inverse)) * inverse;
+    for (std::uint32_t s = start[i]; s < start[i + 1]; ++s) {
+      const std::uint32_t j = index[s];
+      const Real r = norm(xyz(position[j]) - center) * inverse;
+      weight[s] = r < Real(1) ? scale * volume[j] * smoothing.gradient_factor(r) : Real(0);
+    }
+  }
+};
+
+/// End of a step: the trial state is mapped once more and stored; with memory, the unloaded pair vectors of a particle
+/// that flows follow its plastic deformation.
+template <class Real, bool Memory, class Material>
+struct CommitStep {
+  PairList<Real, Memory> pairs;
+  const Neighborhood<Real, Memory>* neighborhood;
+  const Vec4<Real>* position;
+  const Vec4<Real>* increment;
+  Material material;
+  Real penalty;
+  std::size_t first;
+  Mat3<Real>* displacement_gradient;
+  Real* energy;            // J/m^3
+  std::uint32_t* loading;  // plastic materials only
+  Real* flowed;            // plastic log strain since the neighbours were chosen
+  Vec4<Real>* pair;        // the same as pairs.pair
+
+  static constexpr bool inline_all = true;
+
+  void operator()(std::size_t item) const {
+    const std::size_t i = first + item;
+    const auto n = neighborhood[i];
+    const auto local = local_step<Real, Memory>(pairs, position, increment, displacement_gradient[i], n, i);
+    const Mat3<Real>& trial = local.deformation.trial;
+    if constexpr (!Material::plastic) {
+      displacement_gradient[i] = trial;
+      energy[i] = material.energy(trial, i);
+      if constexpr (Memory) energy[i] += Real(0.5) * penalty * local.misfit;
+    } else {
+      flow(i, n, local, trial);
+    }
+  }
+
+ private:
+  void flow(std::size_t i, const Neighborhood<Real, Memory>& n, const LocalStep<Real>& local,
+            const Mat3<Real>& trial) const {
+    const auto response = material.respond(local.deformation, i);
+    const auto mapped = material.map(trial, i);
+    const bool yields = mapped.yield != Yield::none, tension = trace(mapped.kirchhoff) > Real(0);
+    if constexpr (!std::is_empty_v<typename Material::State>) material.state[i] = mapped.state;
+    const Mat3<Real> H = yields ? displacement_gradient_of(mapped.F) : trial;
+    displacement_gradient[i] = H;
+    energy[i] = mapped.energy;
+    const std::uint32_t load = (tension ? loading_tension : 0u) | (yields ? loading_flows : 0u);
+    loading[i] = load;
+    if constexpr (Memory) {
+      const Real held = held_misfit(local.misfit, load == loading_flows ? Real(0) : response.yield_strain, n.spread);
+      energy[i] += Real(0.5) * penalty * square(held) * local.misfit;
+      if (!yields && held == Real(1)) return;
+      const Mat3<Real> back = inverse(Mat3<Real>::identity() + H);
+      const Mat3<Real> plastic = back * (trial - H);  // F^-1 F_trial - I
+      flowed[i] += norm(plastic);
+      const Vec3<Real> x = xyz(position[i]) + xyz(increment[i]);
+      for (std::uint32_t s = pairs.start[i]; s < pairs.start[i + 1]; ++s) {
+        const std::uint32_t j = pairs.index[s];
+        const Vec3<Real> old = xyz(pair[s]);
+        const Vec3<Real> p = old + plastic * old;
+        const Vec3<Real> e = (xyz(position[j]) + xyz(increment[j]) - x) - old - trial * old;
+        pair[s] = padded(p + back * ((Real(1) - held) * e), pair[s][3]);
+      }
+    }
+  }
+  static Mat3<Real> displacement_gradient_of(const Mat3<Real>& F) { return F - Mat3<Real>::identity(); }
+};
+
+/// Energy density of the present state, without the zero-energy part.
+template <class Real, class Material>
+struct EvaluateEnergy {
+  const Mat3<Real>* displacement_gradient;
+  Material material;
+  std::size_t first;
+  Real* energy;
+
+  void operator()(std::size_t item) const {
+    energy[first + item] = material.energy(displacement_gradient[first + item], first + item);
+  }
+};
+
+template <class Real, class Material>
+struct PresentStress {
+  const Mat3<Real>* displacement_gradient;
+  Material material;
+  std::size_t first;
+  Mat3<Real>* stress;  // Cauchy
+
+  void operator()(std::size_t item) const {
+    const std::size_t i = first + item;
+    const Mat3<Real> H = displacement_gradient[i];
+    stress[i] = material.kirchhoff(H, i) * (Real(1) / (Real(1) + volume_change(H).j));
+  }
+};
+
+/// Smoothing of the velocities (XSPH, P1): every ordered pair exchanges half of its momentum, so that the sum is kept
+/// whatever the lists. One colour of blocks; adds to `target`.
+template <class Real, class Smoothing>
+struct SmoothVelocities {
+  const std::uint32_t* start;
+  const std::uint32_t* index;
+  const Vec4<Real>* position;
+  const Vec4<Real>* rest;
+  const Real* reach;
+  Smoothing smoothing;  // of support 1
+  Real strength;
+  const std::uint32_t* block_start;
+  const std::uint32_t* member;
+  const Vec4<Real>* increment;
+  Vec4<Real>* target;
+
+  static constexpr bool heavy = true;
+
+  void operator()(std::size_t block) const {
+    for (std::uint32_t slot = block_start[block]; slot < block_start[block + 1]; ++slot) smooth(member[slot]);
+  }
+
+ private:
+  void smooth(std::size_t i) const {
+    const Vec4<Real> x = position[i], d = increment[i];
+    const Real inverse = Real(1) / reach[i], scale = strength * square(inverse) * inverse;
+    Vec4<Real> own(Real(0), Real(0), Real(0), Real(0));
+    for (std::uint32_t s = start[i]; s < start[i + 1]; ++s) {
+      const std::uint32_t j = index[s];
+      const Vec4<Real> xj = position[j];
+      const Real mobility = x[3] + xj[3];
+      const Real r = norm(xyz(xj - x)) * inverse;
+      if (!(r < Real(1)) || mobility == Real(0)) continue;
+      const Real part = Real(0.5) * scale * (rest[i][3] + rest[j][3]) * smoothing.value(r) / mobility;
+      const Vec4<Real> push = (increment[j] - d) * part;
+      own += push;
+      target[j] += push * (-xj[3]);
+    }
+    target[i] += own * x[3];
+  }
+};
+
+/// target += source
+template <class Real>
+struct AddVectors {
+  const Vec4<Real>* source;
+  Vec4<Real>* target;
+
+  void operator()(std::size_t i) const { target[i] = padded(xyz(target[i]) + xyz(source[i])); }
+};
+
+/// Blocks of space, colour after colour. Blocks of one colour may share a bucket: they are then solved in turn.
+template <class Real>
+struct BlockGrid {
+  Vec3<Real> origin;
+  Real inverse_width;
+  std::uint32_t buckets;  // of one colour, a power of two
+
+  std::uint32_t bucket(const Vec4<Real>& position) const {
+    const auto x = std::uint64_t((position[0] - origin.x) * inverse_width),
+               y = std::uint64_t((position[1] - origin.y) * inverse_width),
+               z = std::uint64_t((position[2] - origin.z) * inverse_width);
+    const auto colour = std::uint32_t((x & 1) | (y & 1) << 1 | (z & 1) << 2);
+    std::uint64_t mixed =
+        (x >> 1) * 0x9E3779B97F4A7C15u ^ (y >> 1) * 0xC2B2AE3D27D4EB4Fu ^ (z >> 1) * 0x165667B19E3779F9u;
+    mixed ^= mixed >> 32;
+    mixed *= 0xD6E8FEB86659FD93u;
+    mixed ^= mixed >> 32;
+    return colour * buckets + (std::uint32_t(mixed) & (buckets - 1));
+  }
+};
+
+template <class Real>
+struct CountBlocks {
+  BlockGrid<Real> grid;
+  const Vec4<Real>* position;
+  std::size_t first;
+  std::uint32_t* bucket;  // of each particle of the group
+  std::uint32_t* count;
+
+  void operator()(std::size_t item) const {
+    const std::uint32_t b = grid.bucket(position[first + item]);
+    bucket[item] = b;
+    sycl::atomic_ref<std::uint32_t, sycl::memory_order::relaxed, sycl::memory_scope::device,
+                     sycl::access::address_space::global_space>(count[b])
+        .fetch_add(1u);
+  }
+};
+
+/// Puts every particle into its bucket, in any order.
+struct FillBlocks {
+  const std::uint32_t* bucket;
+  std::uint32_t* cursor;  // starts as the buckets' first slots
+  std::size_t first;
+  std::uint32_t* member;
+
+  void operator()(std::size_t item) const {
+    const std::uint32_t slot = sycl::atomic_ref<std::uint32_t, sycl::memory_order::relaxed, sycl::memory_scope::device,
+                                                sycl::access::address_space::global_space>(cursor[bucket[item]])
+                                   .fetch_add(1u);
+    member[slot] = std::uint32_t(first + item);
+  }
+};
+
+/// Largest of a list of numbers that are not negative.
+template <class Real>
+struct Largest {
+  Real value;
+
+  static Largest identity() { return {Real(0)}; }
+  void combine(const Largest& other) { value = sycl::fmax(value, other.value); }
+};
+
+template <class Real>
+struct LargestOf {
+  const Real* values;
+
+  Largest<Real> operator()(std::size_t i) const { return {values[i]}; }
+};
+
+}  // namespace ductile

@@ -1,0 +1,107 @@
+#pragma once
+
+#include "kernels/xpbi/constraint.hpp"
+
+namespace ductile {
+
+/// How a particle is loaded, as its last step left it.
+enum Loading : std::uint32_t {
+  loading_tension = 1,  ///< tr tau > 0
+  loading_flows = 2,    ///< it yields
+};
+
+/// One colour of a sweep: a work-item solves the particles of one block of space in order. Blocks of one colour are so
+/// far apart that no particle neighbours two of them. Gauss-Seidel moves the neighbours at once (`target` is
+/// `increment`); Jacobi reads one array and adds to another.
+template <class Real, bool Memory, class Material>
+struct SweepBlocks {
+  PairList<Real, Memory> pairs;
+  const Neighborhood<Real, Memory>* neighborhood;
+  const Vec4<Real>* position;
+  const Vec4<Real>* rest;                   // volume in the fourth place
+  const Mat3<Real>* displacement_gradient;  // F^n - I
+  const std::uint32_t* loading;
+  Material material;
+  StepConstantsXpbi<Real> step;
+  const std::uint32_t* block_start;  // of this colour
+  const std::uint32_t* member;
+  const Vec4<Real>* increment;
+  Vec4<Real>* target;
+  Real* multiplier;
+  Real* violation;             // null: not wanted
+  Vec4<Real>* held;            // what the constraints did to particles of infinite mass, N s^2; null: not wanted
+  const std::uint32_t* close;  // neighbours that may come too close; null: no distance correction
+  const Real* radius;
+  Real least_distance;  // in radii
+
+  static constexpr bool heavy = true;  // few, long work-items
+  static constexpr bool inline_all = true;
+
+  void operator()(std::size_t block) const {
+    for (std::uint32_t slot = block_start[block]; slot < block_start[block + 1]; ++slot) {
+      const std::size_t i = member[slot];
+      if (close != nullptr && close[i] > 0) keep_distance(i);
+      solve(i);
+    }
+  }
+
+ private:
+  void solve(std::size_t i) const {
+    const Mat3<Real> H = displacement_gradient[i];
+    const Neighborhood<Real, Memory> n = neighborhood[i];
+    const auto local = local_step<Real, Memory>(pairs, position, increment, H, n, i);
+    const Vec4<Real> x = position[i], d = increment[i];
+    const bool crushed = Material::plastic && loading[i] == loading_flows;
+    const auto solved = solve_scalar(material, step, n, local, crushed, rest[i][3], x[3], multiplier[i], i);
+    multiplier[i] = solved.multiplier;
+    if (violation != nullptr) violation[i] = solved.violation;
+    if (solved.scale == Real(0)) return;
+
+    // Misfits are taken before anything moves, so the parts on i and its neighbours are opposite to the last bit.
+    const Mat3<Real> k = solved.scale * times_transpose(solved.stress, n.inverse);
+    const Vec4<Real> k0 = padded(k.column(0)), k1 = padded(k.column(1)), k2 = padded(k.column(2));
+    const Mat3<Real>& F = local.deformation.trial;
+    const Vec4<Real> f0 = padded(F.column(0)), f1 = padded(F.column(1)), f2 = padded(F.column(2));
+    Vec4<Real> own(Real(0), Real(0), Real(0), Real(0));
+    const Real penalty = solved.scale * solved.penalty;
+    const std::uint32_t end = pairs.start[i + 1];
+    for (std::uint32_t s = pairs.start[i]; s < end; ++s) {
+      const std::uint32_t j = pairs.index[s];
+      const Vec4<Real> xj = position[j];
+      const Vec4<Real> apart = xj - x;
+      const Vec4<Real> p = pairs.vector(s, apart);
+      const Real weight = pairs.weight(p, s);
+      const Vec4<Real> wp = p * weight;
+      Vec4<Real> push = k0 * wp[0] + k1 * wp[1] + k2 * wp[2];
+      if constexpr (Memory)
+        push += ((apart - p) - f0 * p[0] - f1 * p[1] - f2 * p[2] + (increment[j] - d)) * (penalty * weight);
+      own -= push;
+      target[j] += push * xj[3];
+      if (held != nullptr && xj[3] == Real(0)) held[j] += push;
+    }
+    target[i] += own * x[3];
+    if (held != nullptr && x[3] == Real(0)) held[i] += own;
+  }
+
+  /// P1 eq. 21: particles keep a least distance (at the end of the step), without compliance.
+  void keep_distance(std::size_t i) const {
+    const Vec4<Real> x = position[i];
+    for (std::uint32_t s = pairs.start[i]; s < pairs.start[i + 1]; ++s) {
+      const std::uint32_t j = pairs.index[s];
+      const Vec4<Real> xj = position[j];
+      const Vec3<Real> apart = xyz(xj - x) + xyz(increment[j] - increment[i]);
+      const Real least = least_distance * Real(0.5) * (radius[i] + radius[j]);
+      const Real squared = squared_norm(apart), mobility = x[3] + xj[3];
+      if (!(squared < square(least)) || mobility == Real(0)) continue;
+      const Real distance = sycl::sqrt(squared);
+      // Coincident centres have no direction: the higher index goes up.
+      const Vec3<Real> normal =
+          distance > Real(0) ? apart / distance : Vec3<Real>{Real(0), Real(0), Real(i < j ? 1 : -1)};
+      const Vec4<Real> push = padded(normal * (step.relaxation * (least - distance) / mobility));
+      target[j] += push * xj[3];
+      target[i] -= push * x[3];
+    }
+  }
+};
+
+}  // namespace ductile

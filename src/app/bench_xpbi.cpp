@@ -1,0 +1,107 @@
+#include "app/bench_xpbi.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "solvers/xpbi.hpp"
+
+namespace ductile::app {
+
+namespace {
+
+struct Case {
+  const char* name;
+  const char* text;
+  scene::ElasticModel law;
+  scene::Plastic plastic;
+  bool memory;
+};
+
+const std::vector<Case>& cases() {
+  using Law = scene::ElasticModel;
+  static const std::vector<Case> all{
+      {"xpbi-von-mises-memory", "Gauss-Seidel iterations of dough, pair memory", Law::hencky, scene::VonMises{500, 0},
+       true},
+      {"xpbi-von-mises-current", "the same with neighbours in the current positions", Law::hencky,
+       scene::VonMises{500, 0}, false},
+      {"xpbi-drucker-prager", "sand, current positions", Law::hencky, scene::DruckerPrager{35, 0, true}, false},
+      {"xpbi-cam-clay", "clay, current positions", Law::hencky, scene::CamClay{1.85, 0.05, 30, -0.005}, false},
+      {"xpbi-herschel-bulkley", "cream, current positions", Law::hencky, scene::HerschelBulkley{50, 10, 0.8}, false},
+      {"xpbi-snow", "snow, current positions", Law::fixed_corotated, scene::Snow{}, false}};
+  return all;
+}
+
+/// A cube of 1 m that lands on the ground with a spin, so that every particle is strained and many flow.
+scene::Scene impact_scene(const Case& chosen, const BenchOptions& options) {
+  scene::Scene scene;
+  const double per_edge = std::max(2.0, std::round(std::cbrt(options.particles)));
+  scene.title = scene.file = "bench";
+  scene.solver.method = scene::Method::xpbi;
+  scene.solver.reference = chosen.memory ? scene::Reference::memory : scene::Reference::current;
+  scene.solver.time_step = 5e-4;
+  scene.solver.end_time = 1;
+  scene.solver.iterations = 10;
+  scene.solver.smoothing.support = 2.01;
+  scene.solver.hourglass = chosen.memory ? 0.3 : 0.0;
+  scene.solver.least_distance = chosen.memory ? 0.7 : 0.75;
+  scene.solver.precision =
+      options.precision == "double" ? scene::Precision::double_precision : scene::Precision::single_precision;
+  scene.materials.push_back({"stuff", 1000, {chosen.law, 1e5, 0.3}, {}, chosen.plastic});
+  scene::Body body;
+  body.name = "cube";
+  body.spacing = 1 / per_edge;
+  body.shape.kind = geometry::Box{Eigen::Vector3d(1, 1, 1)};
+  body.shape.position = {0, 0, 0.5};
+  body.velocity = {0, 0, -2};
+  body.angular_velocity = {1, 2, 3};
+  scene.bodies.push_back(body);
+  scene::Collider ground;
+  ground.name = "ground";
+  ground.shape.kind = geometry::Plane{};
+  ground.friction = 0.5;
+  scene.colliders.push_back(ground);
+  return scene;
+}
+
+/// Iterations are timed alone; the phases are those of whole steps.
+template <class Real, bool Memory>
+BenchResult measure(Queue& queue, const BenchOptions& options, const Case& chosen) {
+  const auto scene = impact_scene(chosen, options);
+  Xpbi<Real, Memory> solver(scene, queue);
+  for (int k = 0; k < 3; ++k) (void)solver.advance();
+  solver.begin_step();
+  BenchResult result{chosen.name, solver.particles(), solver.mean_neighbours(), scene.solver.iterations, 0, "", {}};
+  result.seconds = best_seconds(queue, [&] { solver.iterate(); });
+  queue.timers().clear();
+  for (int k = 0; k < 2; ++k) (void)solver.advance();
+  result.phases = queue.timers().phases();
+  double all = 0, sweeps = 0;
+  for (const auto& phase : result.phases) {
+    all += phase.seconds;
+    if (std::string(phase.name) == "xpbi.sweep") sweeps += phase.seconds;
+  }
+  result.note = fmt::format("Gauss-Seidel, {:.0f} % of a step outside the iterations, {:.0f} bytes per particle",
+                            100 * (1 - sweeps / all), double(queue.peak_allocation()) / double(solver.particles()));
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> xpbi_bench_cases() {
+  std::vector<std::pair<std::string, std::string>> list;
+  for (const auto& c : cases()) list.emplace_back(c.name, c.text);
+  return list;
+}
+
+template <class Real>
+BenchResult bench_xpbi(Queue& queue, const BenchOptions& options, const std::string& name) {
+  const auto& chosen = *std::find_if(cases().begin(), cases().end(), [&](const Case& c) { return name == c.name; });
+  return chosen.memory ? measure<Real, true>(queue, options, chosen) : measure<Real, false>(queue, options, chosen);
+}
+
+template BenchResult bench_xpbi<float>(Queue&, const BenchOptions&, const std::string&);
+template BenchResult bench_xpbi<double>(Queue&, const BenchOptions&, const std::string&);
+
+}  // namespace ductile::app

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <variant>
+
+#include "kernels/xpbi/lists.hpp"
+#include "kernels/xpbi/step.hpp"
+#include "solvers/neighbors.hpp"
+#include "solvers/particle_solver.hpp"
+
+namespace ductile {
+
+/// P1: implicit plasticity by position-based dynamics on velocities, in an updated-Lagrangian frame. Each particle
+/// holds one constraint on its elastic deformation gradient, mapped back to the yield surface in every iteration.
+/// Memory: neighbours are remembered by their unloaded pair vectors, so that bodies hold in tension.
+template <class Real, bool Memory>
+class Xpbi final : public ParticleSolver<Real> {
+ public:
+  using ParticleSolver<Real>::particles;
+
+  Xpbi(const scene::Scene& scene, Queue& queue);
+
+  [[nodiscard]] double mean_neighbours() const override { return lists_.mean(); }
+  StepReport advance() override;
+  [[nodiscard]] std::vector<StateBlock> save() override;
+  void restore(long long step, const std::vector<StateBlock>& blocks) override;
+
+  /// The iterations of a step alone, from the present prediction; for benchmarks.
+  void iterate();
+  void begin_step();
+
+ private:
+  using Base = ParticleSolver<Real>;
+  using Base::displacement_gradient_, Base::energy_, Base::held_, Base::increment_, Base::max_speed_, Base::multiplier_,
+      Base::particles_, Base::position_, Base::queue_, Base::radius_, Base::rest_, Base::scene_, Base::step_,
+      Base::velocity_, Base::violation_;
+  using Base::hold, Base::sums, Base::time;
+
+  template <class Mapping>
+  using Flowing = PlasticPoint<Real, Mapping>;
+  using Material =
+      std::variant<ElasticPoint<Real, InversionSafe<Hencky<Real>>>, ElasticPoint<Real, InversionSafe<NeoHookean<Real>>>,
+                   Flowing<VonMises<Real>>, Flowing<DruckerPrager<Real>>, Flowing<CamClay<Real>>,
+                   Flowing<NeoHookeanCamClay<Real>>, Flowing<HerschelBulkley<Real>>, Flowing<Snow<Real>>>;
+  /// Blocks of one material's particles, eight colours.
+  struct Blocks {
+    DeviceArray<std::uint32_t> start, member;
+    std::array<Range, 8> colour;
+  };
+  /// The particles of one material and what is special to them.
+  struct Group {
+    Range range;
+    Material material;
+    StepConstantsXpbi<Real> constants;
+    bool plastic = false;
+    Blocks blocks;
+
+    /// With memory, the neighbours of an elastic body are those at rest, and so are its blocks.
+    [[nodiscard]] bool rests() const { return Memory && !plastic; }
+  };
+
+  void build_groups();
+  [[nodiscard]] Material make_material(const scene::Material& source, Range range);
+  template <class State>
+  [[nodiscard]] State* states();
+  void build_rest_lists();
+  void build_lists();
+  void refresh_lists();
+  void rebuild_pairs(const NewNeighbors<Real>& neighbors);
+  void build_neighborhoods();
+  void colour_blocks_now();
+  void sweep(Group& group, bool last);
+  void smooth_velocities();
+  void end_step();
+  void evaluate();
+  [[nodiscard]] PairList<Real, Memory> pairs() const;
+  [[nodiscard]] bool flows() const;
+  [[nodiscard]] std::vector<Mat3<Real>> cauchy_stress() override;
+
+  std::vector<Group> groups_;
+  NeighborLists lists_;
+  DeviceArray<Vec4<Real>> pair_;  // memory: p_pb, w_pb
+  DeviceArray<Real> weight_;      // current: w_pb
+  DeviceArray<Real> volume_;      // current: V^n
+  DeviceArray<Real> reach_;       // support of each particle
+  DeviceArray<Real> flowed_;      // plastic strain since the neighbours were chosen
+  DeviceArray<std::uint32_t> loading_, stale_, may_join_, close_;
+  DeviceArray<Real> state_;   // of the return mapping
+  DeviceArray<Real> extent_;  // farthest neighbour
+  DeviceArray<Neighborhood<Real, Memory>> neighborhood_;
+  DeviceArray<Vec4<Real>> change_;     // Jacobi, XSPH
+  int iterations_ = 0;                 // of the last step
+  double travelled_ = 0;               // bound on the motion since strangers were looked for, m
+  double widest_ = 0, narrowest_ = 0;  // spacings, m
+};
+
+}  // namespace ductile

@@ -1,0 +1,452 @@
+#pragma once
+
+// Definitions of Xpbi, included by one source file per precision and reference so that they build side by side.
+
+#include "solvers/xpbi.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "common/error.hpp"
+#include "runtime/algorithms.hpp"
+#include "solvers/blocks.hpp"
+#include "solvers/cell_index.hpp"
+#include "solvers/motion.hpp"
+#include "solvers/smoothing.hpp"
+
+namespace ductile {
+
+namespace xpbi {
+
+// Parameters of pair memory, found on beams, pulled bars, dropped blocks and sand columns.
+inline constexpr double stale_in_tension = 0.5;       // plastic strain
+inline constexpr double stale_in_compression = 0.02;  // plastic strain
+inline constexpr double stranger = 1.05;              // spacings
+inline constexpr double largest_reach = 1.6;          // supports
+inline constexpr double reach_growth = 1.12;
+inline constexpr double enough_spread = 0.3;  // smallest eigenvalue of sum w p p^T, about 1 in the bulk
+inline constexpr double cut = 0.1;            // of the pseudo-inverse
+
+}  // namespace xpbi
+
+template <class Real, bool Memory>
+Xpbi<Real, Memory>::Xpbi(const scene::Scene& scene, Queue& queue) : ParticleSolver<Real>(scene, queue) {
+  const std::size_t n = particles();
+  std::vector<Real> reach(n);
+  narrowest_ = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < n; ++i) {
+    const double spacing = scene_.bodies[particles_.body[i]].spacing;
+    reach[i] = Real(scene_.solver.smoothing.support * spacing);
+    widest_ = std::max(widest_, spacing);
+    narrowest_ = std::min(narrowest_, spacing);
+  }
+  travelled_ = widest_;
+  reach_ = {queue_, reach};
+  state_ = {queue_, n};
+  extent_ = {queue_, n};
+  close_ = {queue_, n};
+  neighborhood_ = {queue_, n};
+  displacement_gradient_.clear_bytes();
+  loading_ = {queue_, n};
+  loading_.clear_bytes();
+  if (scene_.solver.scheme == scene::Scheme::jacobi || scene_.solver.xsph > 0) change_ = {queue_, n};
+  build_groups();
+  if constexpr (Memory) {
+    flowed_ = {queue_, n};
+    flowed_.clear_bytes();
+    stale_ = {queue_, n};
+    stale_.clear_bytes();
+    build_rest_lists();
+  } else {
+    volume_ = {queue_, n};
+    build_lists();
+  }
+  hold(0);
+  evaluate();
+  max_speed_ = sums().max_speed;
+}
+
+template <class Real, bool Memory>
+void Xpbi<Real, Memory>::build_groups() {
+  const double dt = scene_.solver.time_step;
+  for (std::size_t m = 0; m < scene_.materials.size(); ++m) {
+    const auto& source = scene_.materials[m];
+    Group group;
+    group.range = particles_.of_material[m];
+    if (group.range.count == 0) continue;
+    group.material = make_material(source, group.range);
+    group.plastic = !std::holds_alternative<std::monostate>(source.plastic);
+    const double modulus = source.elastic.youngs_modulus;
+    group.constants.inverse_squared_step = Real(1 / (dt * dt));
+    group.constants.penalty = Real(scene_.solver.hourglass * modulus);
+    // A strain of one rounding unit has no direction left.
+    group.constants.tiny = Real(double(std::numeric_limits<Real>::epsilon()) * std::sqrt(modulus));
+    group.constants.violation_scale = Real(1 / std::sqrt(modulus));
+    group.constants.relaxation = Real(scene_.solver.scheme == scene::Scheme::jacobi ? scene_.solver.relaxation : 1.0);
+    if (group.rests()) {
+      const auto blocks = colour_blocks(scene_, particles_, group.range);
+      group.blocks = {{queue_, blocks.start}, {queue_, blocks.member}, blocks.colour};
+    }
+    groups_.push_back(std::move(group));
+  }
+}
+
+template <class Real, bool Memory>
+template <class State>
+State* Xpbi<Real, Memory>::states() {
+  static_assert(sizeof(State) <= sizeof(Real));
+  return reinterpret_cast<State*>(state_.data());
+}
+
+template <class Real, bool Memory>
+auto Xpbi<Real, Memory>::make_material(const scene::Material& source, Range range) -> Material {
+  const auto& elastic = source.elastic;
+  const auto lame = Lame<double>::from(elastic.youngs_modulus, elastic.poisson_ratio);
+  const Real mu = Real(lame.mu), lambda = Real(lame.lambda), dt = Real(scene_.solver.time_step);
+  const auto start_from = [&](double value) {
+    queue_.native().fill(state_.data() + range.first, Real(value), range.count);
+  };
+  const auto flowing = [&]<class Mapping>(const Mapping& mapping, double value) -> Material {
+    start_from(value);
+    return Flowing<Mapping>{mapping, dt, states<typename Mapping::State>(),
+                            scene_.solver.plasticity != scene::Plasticity::none,
+                            scene_.solver.plasticity == scene::Plasticity::implicit};
+  };
+  if (const auto* p = std::get_if<scene::VonMises>(&source.plastic))
+    return flowing(VonMises<Real>{{mu, lambda, Real(p->hardening)}}, p->yield_stress);
+  if (const auto* p = std::get_if<scene::DruckerPrager>(&source.plastic)) {
+    const double friction = DruckerPragerRule<double>::friction_from_angle(p->friction_angle * std::numbers::pi / 180);
+    return flowing(DruckerPrager<Real>{{mu, lambda, Real(friction), Real(p->cohesion), p->volume_correction}}, 0);
+  }
+  if (const auto* p = std::get_if<scene::CamClay>(&source.plastic)) {
+    const CamClaySurface<Real> surface{Real(p->slope), Real(p->cohesion), Real(p->hardening)};
+    if (p->form == scene::CamClay::Form::hencky) return flowing(CamClay<Real>{{mu, lambda, surface}}, p->log_volume);
+    return flowing(NeoHookeanCamClay<Real>{{mu, Real(lame.bulk_modulus())}, surface}, p->log_volume);
+  }
+  if (const auto* p = std::get_if<scene::HerschelBulkley>(&source.plastic))
+    return flowing(HerschelBulkley<Real>{{mu, lambda, Real(p->yield_stress), Real(p->viscosity), Real(p->power)}}, 0);
+  if (const auto* p = std::get_if<scene::Snow>(&source.plastic))
+    return flowing(Snow<Real>{mu, lambda, Real(p->critical_compression), Real(p->critical_stretch), Real(p->hardening)},
+                   1);
+  start_from(0);
+  const Real critical = Real(elastic.inversion_below);
+  if (elastic.model == scene::ElasticModel::neo_hookean)
+    return ElasticPoint<Real, InversionSafe<NeoHookean<Real>>>{{{mu, lambda}, critical}};
+  return ElasticPoint<Real, InversionSafe<Hencky<Real>>>{{{mu, lambda}, critical}};
+}
+
+template <class Real, bool Memory>
+bool Xpbi<Real, Memory>::flows() const {
+  return std::ranges::any_of(groups_, &Group::plastic);
+}
+
+template <class Real, bool Memory>
+PairList<Real, Memory> Xpbi<Real, Memory>::pairs() const {
+  if constexpr (Memory)
+    return {lists_.start.data(), lists_.index.data(), pair_.data()};
+  else
+    return {lists_.start.data(), lists_.index.data(), weight_.data()};
+}
+
+/// Neighbours at rest inside each body; those of other bodies join when they come close.
+template <class Real, bool Memory>
+void Xpbi<Real, Memory>::build_rest_lists() {
+  const std::size_t n = particles();
+  std::vector<Vec4<Real>> scaled(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto& body = scene_.bodies[particles_.body[i]];
+    scaled[i] = padded(to_vec3<Real>((particles_.rest[i] - body.shape.position) / body.spacing));
+  }
+  const DeviceArray<Vec4<Real>> units(queue_, scaled);
+  const DeviceArray<std::uint32_t> group(queue_, particles_.body);
+  // On a lattice the neighbours on the rim have no weight.
+  const Real support = Real(scene_.solver.smoothing.support * (1 - 2e-6));
+  lists_ = find_neighbors<Real>(queue_, units, support, SameGroup{group.data()});
+  pair_ = {queue_, lists_.index.size()};
+  with_smoothing<Real>(scene_.solver.smoothing.kernel, Real(1), [&](auto smoothing) {
+    launch(queue_, "xpbi.pairs", n,
+           WeighRestPairs<Real, decltype(smoothing)>{lists_.start.data(), lists_.index.data(), rest_.data(),
+                                                     reach_.data(), smoothing, pair_.data()});
+  });
+  queue_.wait();
+  if (scene_.contact.enabled) {
+    std::vector<std::uint32_t> may_join(n, 0);
+    for (const auto& part : groups_)
+      if (part.plastic) std::fill_n(may_join.begin() + std::ptrdiff_t(part.range.first), part.range.count, 1u);
+    may_join_ = {queue_, may_join};
+  }
+}
+
+/// As in P1: all particles within the support, weighted by the present volumes.
+template <class Real, bool Memory>
+void Xpbi<Real, Memory>::build_lists() {
+  const std::size_t n = particles();
+  launch(queue_, "xpbi.volumes", n, PresentVolume<Real>{rest_.data(), displacement_gradient_.data(), volume_.data()});
+  const Real support = Real(scene_.solver.smoothing.support * widest_ * (1 - 2e-6));
+  lists_ = find_neighbors<Real>(queue_, position_, support);
+  if (weight_.size() < lists_.index.size()) weight_ = DeviceArray<Real>(queue_, lists_.index.size() * 9 / 8);
+  with_smoothing<Real>(scene_.solver.smoothing.kernel, Real(1), [&](auto smoothing) {
+    launch(queue_, "xpbi.pairs", n,
+           WeighCurrentPairs<Real, decltype(smoothing)>{lists_.start.data(), lists_.index.data(), position_.data(),
+                                                        volume_.data(), reach_.data(), smoothing, weight_.data()});
+  });
+}
+
+/// Lets particles that flowed far, or to which a stranger came close, choose their neighbours anew.
+template <class Real, bool Memory>
+void Xpbi<Real, Memory>::refresh_lists() {
+  const double support = scene_.solver.smoothing.support * widest_;
+  const CellIndex<Real> cells(queue_, position_, Real(support));
+  const StoredPairs<Real> stored{lists_.start.data(), lists_.index.data(), pair_.data()};
+  travelled_ += scene_.solver.time_step * max_speed_;
+  const bool look = 2 * travelled_ > 0.05 * narrowest_;
+  if (look) travelled_ = 0;
+  for (const auto& group : groups_)
+    if (group.plastic)
+      launch(queue_, "xpbi.stale", group.range.count,
+             MarkStale<Real>{stored, cells.within(Real(xpbi::stranger * widest_)), position_.data(), radius_.data(),
+                             loading_.data(), may_join_.data(), Real(xpbi::stale_in_tension),
+                             Real(xpbi::stale_in_compression), Real(look ? xpbi::stranger : 0.0), flowed_.data(),
+                             group.range.first, stale_.data()});
+  if (reduce<PairTotal>(queue_, "xpbi.stale", particles(), PairsOf{stale_.data()}).pairs == 0) return;
+  rebuild_pairs({cells.within(Real(support * xpbi::largest_reach * 1.05)), stored, position_.data(),
+                 displacement_gradient_.data(), loading_.data(), may_join_.data()});
+}
+
+template <class Real, bool Memory>
+void Xpbi<Real, Memory>::rebuild_pairs(const NewNeighbors<Real>& neighbors) {
+  const std::size_t n = particles();
+  NeighborLists lists;
+  lists.start = DeviceArray<std::uint32_t>(queue_, n + 1);
+  DeviceArray<Vec4<Real>> pair;
+  with_smoothing<Real>(scene_.solver.smoothing.kernel, Real(1), [&](auto smoothing) {
+    using Smoothing = decltype(smoothing);
+    for (const auto& group : groups_)
+      if (group.plastic)
+        launch(queue_, "xpbi.choose", group.range.count,
+               ChooseReach<Real, Smoothing>{neighbors, stale_.data(), rest_.data(), smoothing,
+                                            Real(2 * scene_.solver.smoothing.support), radius_.data(),
+                                            Real(xpbi::reach_growth), Real(xpbi::largest_reach),
+                                            Real(xpbi::enough_spread), group.range.first, reach_.data()});
+    launch(queue_, "xpbi.choose", n, CountNewPairs<Real>{neighbors, stale_.data(), reach_.data(), lists.start.data()});
+    const auto total = reduce<PairTotal>(queue_, "xpbi.choose", n, PairsOf{lists.start.data()}).pairs;
+    if (total > std::numeric_limits<std::uint32_t>::max())
+      throw SimulationError("There are more neighbour relations than a list can hold: particles have collapsed.");
+    exclusive_scan(queue_, "xpbi.choose", lists.start.data(), lists.start.data(), n);
+    lists.index = DeviceArray<std::uint32_t>(queue_, total);
+    pair = DeviceArray<Vec4<Real>>(queue_, total);
+    launch(queue_, "xpbi.choose", n,
+           FillNewPairs<Real, Smoothing>{neighbors, stale_.data(), reach_.data(), rest_.data(), smoothing,
+                                         lists.start.data(), lists.index.data(), pair.data(), flowed_.data()});
+  });
+  queue_.wait();
+  lists_ = std::move(lists);
+  pair_ = std::move(pair);
+}
+
+template <class Real, bool Memory>
+void Xpbi<Real, Memory>::build_neighborhoods() {
+  launch(queue_, "xpbi.neighborhoods", particles(),
+         BuildNeighborhoods<Real, Memory>{pairs(), position_.data(), displacement_gradient_.data(), radius_.data(),
+                                          Real(xpbi::cut), Real(2 * scene_.solver.least_distance + 0.2), 0,
+                                          neighborhood_.data(), extent_.data(), close_.data()});
+}
+
+/// Blocks of space in the present positions, twice as wide as the farthest neighbour: two of one colour never move the
+/// same particle.
+template <class Real, bool Memory>
+void Xpbi<Real, Memory>::colour_blocks_now() {
+  const auto bounds = reduce<Bounds<Real>>(queue_, "xpbi.blocks", particles(), PositionBounds<Real>{position_.data()});
+  const double size = std::max({double(bounds.high.x - bounds.low.x), double(bounds.high.y - bounds.low.y),
+                                double(bounds.high.z - bounds.low.z)});
+  for (auto& group : groups_) {
+    if (group.rests()) continue;
+    const auto extent = reduce<Largest<Real>>(queue_, "xpbi.blocks", group.range.count,
+                                              LargestOf<Real>{extent_.data() + group.range.first});
+    const double width =
+        std::max(2 * double(extent.value), widest_) * 1.0001 + 16 * double(std::numeric_limits<Real>::epsilon()) * size;
+    const BlockGrid<Real> grid{bounds.low, Real(1 / width), std::bit_ceil(std::uint32_t(group.range.count / 256 + 1))};
+    const std::size_t buckets = 8 * std::size_t(grid.buckets);
+    auto& blocks = group.blocks;
+    if (blocks.start.empty()) {
+      blocks.start = {queue_, buckets + 1};
+      blocks.member = {queue_, group.range.count};
+    }
+    DeviceArray<std::uint32_t> bucket(queue_, group.range.count), cursor(queue_, buckets + 1);
+    blocks.start.clear_bytes();
+    launch(queue_, "xpbi.blocks", group.range.count,
+           CountBlocks<Real>{grid, position_.data(), group.range.first, bucket.data(), blocks.start.data()});
+    exclusive_scan(queue_, "xpbi.blocks", blocks.start.data(), blocks.start.data(), buckets);
+    queue_.native().memcpy(cursor.data(), blocks.start.data(), (buckets + 1) * sizeof(std::uint32_t));
+    launch(queue_, "xpbi.blocks", group.range.count,
+           FillBlocks{bucket.data(), cursor.data(), group.range.first, blocks.member.data()});
+    launch(queue_, "xpbi.blocks", buckets, SortCells{blocks.start.data(), blocks.member.data()});
+    for (std::size_t c = 0; c < 8; ++c) blocks.colour[c] = {c * grid.buckets, grid.buckets};
+    queue_.wait();
+  }
+}
+
+template <class Real, bool Memory>
+void Xpbi<Real, Memory>::begin_step() {
+  hold(time());
+  if constexpr (Memory) {
+    if (flows()) refresh_lists();
+  } else {
+    build_lists();
+  }
+  build_neighborhoods();
+  colour_blocks_now();
+  this->predict();
+}
+
+template <class Real, bool Memory>
+void Xpbi<Real, Memory>::iterate() {
+  const bool jacobi = scene_.solver.scheme == scene::Scheme::jacobi;
+  const double tolerance = scene_.solver.tolerance;
+  for (iterations_ = 0; iterations_ < scene_.solver.iterations;) {
+    ++iterations_;
+    if (jacobi) change_.clear_bytes();
+    for (auto& group : groups_) sweep(group, tolerance > 0 || iterations_ == scene_.solver.iterations);
+    if (jacobi) launch(queue_, "xpbi.apply", particles(), AddVectors<Real>{change_.data(), increment_.data()});
+    this->resolve_colliders();
+    if (tolerance > 0 && this->residual() < tolerance) break;
+  }
+}
+
+template <class Real, bool Memory>
+void Xpbi<Real, Memory>::sweep(Group& group, bool last) {
+  const bool apart = scene_.solver.least_distance > 0 && (!Memory || group.plastic);
+  Vec4<Real>* const target = scene_.solver.scheme == scene::Scheme::jacobi ? change_.data() : increment_.data();
+  std::visit(
+      [&](const auto& material) {
+        for (const Range& colour : group.blocks.colour)
+          launch(queue_, "xpbi.sweep", colour.count,
+                 SweepBlocks<Real, Memory, std::decay_t<decltype(material)>>{
+                     pairs(), neighborhood_.data(), position_.data(), rest_.data(), displacement_gradient_.data(),
+                     loading_.data(), material, group.constants, group.blocks.start.data() + colour.first,
+                     group.blocks.member.data(), increment_.data(), target, multiplier_.data(),
+                     last ? violation_.data() : nullptr, held_.data(), apart ? close_.data() : nullptr, radius_.data(),
+                     Real(2 * scene_.solver.least_distance)});
+      },
+      group.material);
+}
+
+template <class Real, bool Memory>
+void Xpbi<Real, Memory>::smooth_velocities() {
+  if (!(scene_.solver.xsph > 0)) return;
+  change_.clear_bytes();
+  with_smoothing<Real>(scene_.solver.smoothing.kernel, Real(1), [&](auto smoothing) {
+    for (const auto& group : groups_)
+      for (const Range& colour : group.blocks.colour)
+        launch(queue_, "xpbi.xsph", colour.count,
+               SmoothVelocities<Real, decltype(smoothing)>{
+                   lists_.start.data(), lists_.index.data(), position_.data(), rest_.data(), reach_.data(), smoothing,
+                   Real(scene_.solver.xsph), group.blocks.start.data() + colour.first, group.blocks.member.data(),
+                   increment_.data(), change_.data()});
+  });
+  launch(queue_, "xpbi.xsph", particles(), AddVectors<Real>{change_.data(), increment_.data()});
+}
+
+template <class Real, bool Memory>
+void Xpbi<Real, Memory>::end_step() {
+  smooth_velocities();
+  for (auto& group : groups_)
+    std::visit(
+        [&](const auto& material) {
+          launch(queue_, "xpbi.commit", group.range.count,
+                 CommitStep<Real, Memory, std::decay_t<decltype(material)>>{
+                     pairs(), neighborhood_.data(), position_.data(), increment_.data(), material,
+                     group.constants.penalty, group.range.first, displacement_gradient_.data(), energy_.data(),
+                     loading_.data(), flowed_.data(), pair_.data()});
+        },
+        group.material);
+  this->take_step();
+}
+
+template <class Real, bool Memory>
+StepReport Xpbi<Real, Memory>::advance() {
+  begin_step();
+  iterate();
+  end_step();
+  StepReport report = sums();
+  max_speed_ = report.max_speed;
+  ++step_;
+  report.iterations = iterations_;
+  return report;
+}
+
+template <class Real, bool Memory>
+void Xpbi<Real, Memory>::evaluate() {
+  for (auto& group : groups_)
+    std::visit(
+        [&](const auto& material) {
+          launch(queue_, "xpbi.evaluate", group.range.count,
+                 EvaluateEnergy<Real, std::decay_t<decltype(material)>>{displacement_gradient_.data(), material,
+                                                                        group.range.first, energy_.data()});
+        },
+        group.material);
+}
+
+template <class Real, bool Memory>
+std::vector<Mat3<Real>> Xpbi<Real, Memory>::cauchy_stress() {
+  DeviceArray<Mat3<Real>> stress(queue_, particles());
+  for (auto& group : groups_)
+    std::visit(
+        [&](const auto& material) {
+          launch(queue_, "output.stress", group.range.count,
+                 PresentStress<Real, std::decay_t<decltype(material)>>{displacement_gradient_.data(), material,
+                                                                       group.range.first, stress.data()});
+        },
+        group.material);
+  return stress.download();
+}
+
+template <class Real, bool Memory>
+std::vector<StateBlock> Xpbi<Real, Memory>::save() {
+  std::vector<StateBlock> blocks;
+  blocks.push_back(pack("position", position_));
+  blocks.push_back(pack("velocity", velocity_));
+  blocks.push_back(pack("displacement_gradient", displacement_gradient_));
+  blocks.push_back(pack("plastic_state", state_));
+  blocks.push_back(pack("loading", loading_));
+  if (Memory && flows()) {
+    blocks.push_back(pack("neighbour_start", lists_.start));
+    blocks.push_back(pack("neighbour_index", lists_.index));
+    blocks.push_back(pack("neighbour_pair", pair_));
+    blocks.push_back(pack("reach", reach_));
+    blocks.push_back(pack("flowed", flowed_));
+    blocks.push_back(pack("travelled", DeviceArray<double>(queue_, std::vector{travelled_})));
+  }
+  return blocks;
+}
+
+template <class Real, bool Memory>
+void Xpbi<Real, Memory>::restore(long long step, const std::vector<StateBlock>& blocks) {
+  unpack(blocks, "position", position_);
+  unpack(blocks, "velocity", velocity_);
+  unpack(blocks, "displacement_gradient", displacement_gradient_);
+  unpack(blocks, "plastic_state", state_);
+  unpack(blocks, "loading", loading_);
+  if (Memory && flows()) {
+    unpack(blocks, "neighbour_start", lists_.start);
+    unpack_all(blocks, "neighbour_index", queue_, lists_.index);
+    unpack_all(blocks, "neighbour_pair", queue_, pair_);
+    unpack(blocks, "reach", reach_);
+    unpack(blocks, "flowed", flowed_);
+    DeviceArray<double> travelled(queue_, 1);
+    unpack(blocks, "travelled", travelled);
+    travelled_ = travelled.download().front();
+  }
+  step_ = step;
+  // As the run that wrote the state left it: what was held in its last step is still held.
+  hold(time() - scene_.solver.time_step);
+  evaluate();
+  max_speed_ = sums().max_speed;
+}
+
+}  // namespace ductile
