@@ -12,6 +12,7 @@
 #include "app/check.hpp"
 #include "app/probe.hpp"
 #include "app/run.hpp"
+#include "app/validate.hpp"
 #include "app/version.hpp"
 #include "common/error.hpp"
 #include "runtime/backend.hpp"
@@ -145,6 +146,23 @@ void add_bench(CLI::App& program, std::function<int()>& action) {
   command->callback([options, &action] { action = [options] { return app::bench(*options); }; });
 }
 
+void add_validate(CLI::App& program, std::function<int()>& action) {
+  auto* command =
+      program.add_subcommand("validate", "run validation studies: tables, plots, one report; 1 if a bound is missed");
+  auto options = std::make_shared<app::ValidateOptions>();
+  command->add_option("studies", options->studies, "studies to run (default: all)")->type_name("STUDY");
+  command->add_option("-o,--output", options->output, "folder of the report")->type_name("DIR")->capture_default_str();
+  command->add_flag("--quick", options->quick, "short forms: minutes instead of an hour");
+  command->add_flag("--list", options->list, "only list the studies");
+  command->add_flag("--force", options->force, "replace the report in the folder");
+  command->footer(
+      "Needs the Python environment of `tools/setup --python`.\n"
+      "Examples:\n"
+      "  ductile validate --quick\n"
+      "  ductile validate cantilever rotation -o results/beam");
+  command->callback([options, &action] { action = [options]() -> int { app::validate(*options); }; });
+}
+
 int execute(int argc, char** argv) {
   CLI::App program("Ductile simulates elastic and inelastic solids with particles.", "ductile");
   program.set_version_flag("--version", app::version);
@@ -154,6 +172,7 @@ int execute(int argc, char** argv) {
   add_check(program, action);
   add_probe(program, action);
   add_bench(program, action);
+  add_validate(program, action);
   program.add_subcommand("devices", "list the devices of this back end")->callback([&action] {
     action = app::devices;
   });

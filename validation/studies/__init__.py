@@ -1,0 +1,1 @@
+"""One module for each study: TITLE, SHOWS, ANSWERS and run(context)."""

@@ -1,0 +1,264 @@
+"""A clamped beam under its weight, settled and swinging, against finite elements."""
+
+import numpy as np
+
+from suite.plots import COLORS, MARKERS, finish, fitted_order, panels, slope_line
+from suite.result import number
+from suite.scene import box, elastic
+
+TITLE = "Cantilever against finite elements"
+SHOWS = ("The settled end of a clamped beam under its own weight, for soft to stiff materials and several particle spacings, against "
+         "quadratic finite elements of the same law; how its error depends on the time step and the iterations; the first swing "
+         "and the period of the released beam.")
+ANSWERS = "P1, cantilever against implicit FEM for E = 1e4, 1e5, 1e6 Pa; P0, comparison with FEM"
+
+LENGTH, WIDTH, DENSITY, NU = 1.0, 0.2, 100.0, 0.3
+MODULI = [1e4, 1e5, 1e6]
+
+
+def settled_reference(context):
+    """{E: (x, z)} of the end face."""
+    return {float(k): v for k, v in context.stored("cantilever_settled")["tip"].items()}
+
+
+def frequency(E):
+    """Of the beam's first mode [1/s]: 6.4 rad/s at E = 1e5, from the released beam."""
+    return 6.6 * np.sqrt(E / 1e5)
+
+
+def beam_scene(E, spacing, method="total-lagrangian", step=1e-3, end=None, damping=None, **solver):
+    """The body reaches two spacings behind the wall; everything up to one spacing in front of it is held. Two probes take the
+    last two layers, from which the end face is extrapolated."""
+    behind = 2 * spacing
+    omega = frequency(E)
+    settings = {"method": method, "time_step": step, "end_time": end or float(np.ceil(9.5 / omega / 0.01) * 0.01),
+                "damping": 1.8 * omega if damping is None else damping, **solver}
+    layers = [LENGTH - 0.5 * spacing, LENGTH - 1.5 * spacing]
+    return {
+        "solver": settings,
+        "materials": {"m": {"density": DENSITY, "elastic": elastic("hencky", E, NU)}},
+        "bodies": [{"name": "beam", "material": "m", "spacing": spacing,
+                    "shape": box([LENGTH + behind, WIDTH, WIDTH], [(LENGTH - behind) / 2, 0, 0])}],
+        "fixtures": [{"name": "wall", "body": "beam", "region": box([2 * (behind + spacing), 1, 1], [-behind, 0, 0])}],
+        "probes": [{"name": name, "body": "beam", "region": box([0.5 * spacing, 1, 1], [x, 0, 0])}
+                   for name, x in zip(["last", "before"], layers)],
+        "output": {"interval": 0.02 if end else 0.1, "fields": ["volume_ratio"]},
+    }
+
+
+def end_face(run):
+    """Displacement of the end face over time: (times, x, z)."""
+    probes = run.probes
+    parts = []
+    for axis in "xz":
+        last, before = (probes[f"{layer}.{axis}"] - probes[f"{layer}.{axis}"][0] for layer in ("last", "before"))
+        parts.append(last + (last - before) / 2)
+    return probes["time"], *parts
+
+
+def solver_for(E, spacing, method):
+    """Step and iterations at which the time discretisation no longer shows: a step of about 1.5 wave times per spacing, Jacobi
+    sweeps, enough of them."""
+    wave = spacing / np.sqrt(1.35 * E / DENSITY)
+    step = min(1e-3, float(f"{1.4 * wave:.1g}"))
+    return {"step": step, "iterations": 20, "scheme": "jacobi", "relaxation": 0.6}
+
+
+def settled(context, result, method, reference):
+    spacings = {1e4: [0.05, 0.04], 1e5: [0.05, 0.04], 1e6: [0.05, 0.04]} if context.quick else {
+        1e4: [0.05, 0.04, 0.1 / 3, 0.025], 1e5: [0.05, 0.04, 0.1 / 3, 0.025, 0.0125], 1e6: [0.05, 0.04, 0.1 / 3, 0.025, 0.0125]}
+    moduli = MODULI[1:2] if context.quick else MODULI
+    scenes = {}
+    for E in moduli:
+        for spacing in sorted(spacings[E]):
+            options = solver_for(E, spacing, method)
+            scenes[f"{E:g}_{spacing:.5f}"] = beam_scene(E, spacing, method, **options)
+    runs = context.simulate_all(scenes)
+    figure, axis = panels(1)
+    rows, orders, errors_at = [], {}, {}
+    for k, E in enumerate(moduli):
+        sizes, errors = [], []
+        for spacing in spacings[E]:
+            run = runs[f"{E:g}_{spacing:.5f}"]
+            if not run.ok:
+                rows.append([f"{E:.0e}", number(spacing * 1e3, 3), "", "", "did not survive", ""])
+                errors_at[E, spacing] = float("inf")
+                continue
+            _, x, z = end_face(run)
+            target = reference[E]
+            error = np.hypot(x[-1] - target[0], z[-1] - target[2]) / np.hypot(target[0], target[2]) if E < 5e4 else z[-1] / target[2] - 1
+            drift = abs(z[-1] - z[-2]) / abs(z[-1])
+            errors_at[E, spacing] = 100 * error
+            sizes.append(spacing)
+            errors.append(100 * error)
+            rows.append([f"{E:.0e}", number(spacing * 1e3, 3), number(x[-1], 5), number(z[-1], 5), number(100 * error, 3),
+                         number(run.seconds, 3)])
+        if len(sizes) > 1:
+            orders[E] = fitted_order(sizes, errors)
+            axis.loglog(sizes, np.abs(errors), marker=MARKERS[k], color=COLORS[k], linestyle="",
+                        label=f"E = {E:.0e} Pa, order {orders[E]:.2f}")
+            slope_line(axis, sizes, errors, orders[E])
+    axis.set(xlabel="particle spacing [m]", ylabel="error of the end's deflection [%]", title=method)
+    axis.legend()
+    finish(result, figure, f"cantilever_error_{method}", f"Settled deflection of the beam's end against finite elements, {method}.")
+    result.table(f"Settled end face, {method}", ["E [Pa]", "spacing [mm]", "x [m]", "z [m]", "error [%]", "run [s]"], rows,
+                 "Errors: of z; for E = 1e4 Pa, whose end hangs nearly straight down, of the displacement as a vector. Finite elements: "
+                 + "; ".join(f"E = {E:.0e}: x {v[0]:.5f}, z {v[2]:.5f}" for E, v in reference.items()))
+    return errors_at, orders
+
+
+def settled_checks(context, result, method, errors, orders):
+    at = 0.04 if context.quick else 0.025
+    limits = {"total-lagrangian": 2.5, "xpbi": 2.0}
+    scale = (at / 0.025)**2  # second order in the spacing
+    for (E, spacing), error in errors.items():
+        if spacing == at and E > 5e4:
+            result.check(f"{method}, E = {E:.0e}: error at {at * 1e3:g} mm", abs(error), limits[method] * scale,
+                         "expected of the method at 25 mm" + (", times the square of the spacing" if scale > 1 else ""), unit="%")
+        if spacing == 0.0125 and method == "total-lagrangian":
+            result.check(f"{method}, E = {E:.0e}: error at 12.5 mm", abs(error), 1.5, "expected of the method", unit="%")
+        if spacing == at and E < 5e4:
+            result.check(f"{method}, E = {E:.0e}: error at {at * 1e3:g} mm", abs(error), 3.0 * scale,
+                         "the finite elements converge with first order there, to about 0.5 %", unit="%")
+    if not context.quick and method == "total-lagrangian":
+        for E, order in orders.items():
+            if E > 5e4:
+                result.check(f"{method}, E = {E:.0e}: order of convergence", order, 1.8,
+                             "second order of the gradients, fitted over a fourfold range", least=True)
+
+
+# ---- time step and iterations
+
+def variants(context):
+    """{label: (method, solver settings)}: schemes and multipliers."""
+    found = {"total-lagrangian, Gauss-Seidel": ("total-lagrangian", {}),
+             "total-lagrangian, Jacobi 0.5": ("total-lagrangian", {"scheme": "jacobi", "relaxation": 0.5})}
+    if context.has("xpbi"):
+        for multiplier in ("scalar", "pair", "tensor"):
+            found[f"xpbi, {multiplier}"] = ("xpbi", {"multiplier": multiplier})
+    return found
+
+
+def time_steps(context, result):
+    """Deviation of the settled deflection from its limit of small steps at one spacing."""
+    spacing, E = 0.05, 1e5
+    steps = [2e-3, 1e-3] if context.quick else [5e-3, 2e-3, 1e-3, 5e-4, 2e-4]
+    counts = [20] if context.quick else [5, 20, 100]
+    scenes, chosen = {}, variants(context)
+    for label, (method, options) in chosen.items():
+        for step in steps:
+            for count in counts:
+                scenes[f"{label}_{step:g}_{count}"] = beam_scene(E, spacing, method, step, iterations=count, **options)
+        scenes[f"{label}_limit"] = beam_scene(E, spacing, method, 2e-4, iterations=20, **{
+            **options, **({"scheme": "jacobi", "relaxation": 0.5} if method == "total-lagrangian" else {"multiplier": "tensor"})})
+    runs = context.simulate_all(dict(reversed(scenes.items())))  # the small steps take longest: first
+    figure, axis = panels(1)
+    rows, finest = [], {}
+    for k, label in enumerate(chosen):
+        limit = runs[f"{label}_limit"]
+        target = end_face(limit)[2][-1] if limit.ok else np.nan
+        for count in counts:
+            row, deviations = [label, count], []
+            for step in steps:
+                run = runs[f"{label}_{step:g}_{count}"]
+                deviation = 100 * (end_face(run)[2][-1] / target - 1) if run.ok else np.nan
+                deviations.append(deviation)
+                row.append(number(deviation, 3) if run.ok else "fails")
+            rows.append(row)
+            if count == counts[-1]:
+                finest[label] = deviations
+                axis.loglog(np.array(steps) * 1e3, np.maximum(np.abs(deviations), 1e-4), marker=MARKERS[k], color=COLORS[k], label=label)
+    axis.set(xlabel="time step [ms]", ylabel="deviation of the deflection [%]", title=f"{counts[-1]} iterations")
+    axis.legend()
+    finish(result, figure, "cantilever_steps", "Settled deflection against its limit of small steps: what the multiplier's form leaves, "
+           "however many iterations are made (E = 1e5 Pa, spacing 50 mm).")
+    result.table("Deviation of the settled deflection from the limit of small steps [%]",
+                 ["", "iterations"] + [f"{s * 1e3:g} ms" for s in steps], rows,
+                 "One multiplier for the six components of a stress leaves a bias that falls with the step, not with the iterations.")
+    wave = spacing / np.sqrt(1.35 * E / DENSITY)
+    at = min(range(len(steps)), key=lambda k: abs(steps[k] - wave))
+    for label, deviations in finest.items():
+        result.check(f"{label}: deviation at {steps[at] * 1e3:g} ms", abs(deviations[at]), 1.0,
+                     "a step of one wave time per spacing (1.4 ms) turns the stress little: the bias is second order in the step and "
+                     "below the spatial error of 1 %", unit="%")
+        if "tensor" in label and not context.quick:
+            result.check(f"{label}: deviation at 1 ms", abs(deviations[steps.index(1e-3)]), 0.05,
+                         "a fixed point of the tensor form is backward Euler's, without bias", unit="%")
+
+
+# ---- the released beam
+
+def first_swing(times, z):
+    """Lowest point of the first swing and the time between the first two lowest points, by parabolas."""
+    lows = [k for k in range(1, len(z) - 1) if z[k] < z[k - 1] and z[k] <= z[k + 1] and z[k] < 0.7 * z.min()]
+    found = []
+    for k in lows:
+        if found and times[k] - found[-1][0] < 0.3:
+            continue
+        a, b, c = z[k - 1], z[k], z[k + 1]
+        shift = 0.5 * (a - c) / (a - 2 * b + c)
+        found.append((times[k] + shift * (times[k + 1] - times[k]), b - 0.25 * (a - c) * shift))
+    return found
+
+
+def released(context, result):
+    reference = context.stored("cantilever_released")["runs"]
+    curves = {}
+    for run in reference:
+        data = np.array(run["history"])
+        curves["x".join(map(str, run["elements"])) + f", {run['time_step'] * 1e3:g} ms"] = (data[:, 0], data[:, 3])
+    fem_time, fem_z = curves[list(curves)[-1]]
+    (fem_first, fem_low), (fem_second, _) = first_swing(fem_time, fem_z)[:2]
+    fem_period = fem_second - fem_first
+    spacing = 0.05 if context.quick else 0.025
+    steps = [2e-3, 1e-3] if context.quick else [2e-3, 1e-3, 5e-4, 2.5e-4]
+    methods = context.methods("total-lagrangian", "xpbi")
+    scenes = {f"{m}_{s:g}": beam_scene(1e5, spacing, m, s, end=2.2, damping=0.0, iterations=20, **(
+        {"scheme": "jacobi", "relaxation": 0.5} if m == "total-lagrangian" else {})) for s in reversed(steps) for m in methods}
+    for scene in scenes.values():
+        scene["output"]["interval"] = 0.005
+    runs = context.simulate_all(scenes)
+    figure, axes = panels(2)
+    axes[0].plot(fem_time, fem_z, color="black", label="finite elements")
+    rows = [[f"finite elements {name}", number(first_swing(t, z)[0][1], 5), number(first_swing(t, z)[1][0] - first_swing(t, z)[0][0], 5),
+             number(100 * (1 - first_swing(t, z)[1][1] / first_swing(t, z)[0][1]), 3)] for name, (t, z) in curves.items()]
+    for n, method in enumerate(methods):
+        losses, last = [], None
+        for step in steps:
+            run = runs[f"{method}_{step:g}"]
+            if not run.ok:
+                rows.append([f"{method}, {step * 1e3:g} ms", "fails", "", ""])
+                continue
+            times, _, z = end_face(run)
+            (t1, low), (t2, second) = first_swing(times, z)[:2]
+            losses.append(1 - second / low)
+            last = (low, t2 - t1)
+            rows.append([f"{method}, {step * 1e3:g} ms", number(low, 5), number(t2 - t1, 5), number(100 * losses[-1], 3)])
+            if step == steps[-1]:
+                axes[0].plot(times, z, color=COLORS[n], linestyle="--", label=f"{method}, {step * 1e3:g} ms")
+        if len(losses) == len(steps):
+            axes[1].loglog(np.array(steps) * 1e3, 100 * np.array(losses), marker=MARKERS[n], color=COLORS[n], label=method)
+            scale = (spacing / 0.025)**2
+            result.check(f"{method}: depth of the first swing", 100 * abs(last[0] / fem_low - 1), 2.5 * scale,
+                         "the settled beam's bound at this spacing, and the integrator's loss in half a swing", unit="%")
+            result.check(f"{method}: period", 100 * abs(last[1] / fem_period - 1), 2.5 * scale, "half the error of the stiffness, and the loss of "
+                         "the integrator", unit="%")
+            ratio = losses[0] / losses[1]
+            result.check(f"{method}: loss per swing at {steps[0] * 1e3:g} ms over that at {steps[1] * 1e3:g} ms, off from 2", abs(ratio - 2), 0.5,
+                         "backward Euler loses pi omega dt per swing, first order in the step; other modes take part of the first swing")
+    axes[0].set(xlabel="time [s]", ylabel="deflection of the end [m]")
+    axes[0].legend()
+    axes[1].set(xlabel="time step [ms]", ylabel="amplitude lost per swing [%]")
+    axes[1].legend()
+    finish(result, figure, "cantilever_released", f"The released beam (E = 1e5 Pa, spacing {spacing * 1e3:g} mm) against finite elements with the "
+           "trapezoidal rule, and the amplitude lost per swing.")
+    result.table("Released beam", ["", "lowest point [m]", "period [s]", "amplitude lost per swing [%]"], rows)
+
+
+def run(context, result):
+    reference = settled_reference(context)
+    for method in context.methods("total-lagrangian", "xpbi"):
+        errors, orders = settled(context, result, method, reference)
+        settled_checks(context, result, method, errors, orders)
+    time_steps(context, result)
+    released(context, result)

@@ -1,0 +1,197 @@
+"""What survives: flattened, inverted and scrambled bodies, hard impacts, extreme parameters."""
+
+import numpy as np
+
+from suite.plots import COLORS, MARKERS, finish, panels
+from suite.result import number
+from suite.scene import box, elastic
+
+TITLE = "Robustness"
+SHOWS = ("A block whose particles are pressed into a plane, turned inside out or thrown about at random and then let go; a block thrown "
+         "at the ground faster and faster, with each gradient operator; materials and steps far outside of what one would choose. "
+         "What survives, what comes back to its shape, and what does not.")
+ANSWERS = "P0, recovery from degenerate states, and comparison of methods by the impact speed at which they fail"
+
+SPACING, LAYERS = 0.05, 6
+SIZE = SPACING * LAYERS
+
+
+def lattice():
+    at = SPACING * (np.arange(LAYERS) - (LAYERS - 1) / 2)
+    return np.array([[x, y, z] for x in at for y in at for z in at])
+
+
+def targets(state):
+    """Where the particles of the block are let go."""
+    X = lattice()
+    if state == "flattened":
+        return X * [1, 1, 0]
+    if state == "inverted":
+        return X * [1, 1, -1]
+    if state == "crushed to a line":
+        return X * [1, 0, 0]
+    return np.random.default_rng(1).uniform(-SIZE / 2, SIZE / 2, X.shape)  # scrambled
+
+
+def degenerate_scene(state, method, model):
+    """Every particle that is displaced has a fixture of its own, which carries it to its target in the first step and lets go."""
+    step = 1e-3
+    solver = {"method": method, "time_step": step, "end_time": 2.0, "iterations": 20, "damping": 5.0}
+    fixtures = []
+    for k, (X, x) in enumerate(zip(lattice(), targets(state))):
+        fixtures.append({"name": f"f{k}", "body": "block", "region": box([SPACING / 2] * 3, X),
+                         "motion": {"velocity": [float(v) for v in (x - X) / step]}, "release_at": step})
+    return {
+        "solver": solver,
+        "world": {"gravity": [0.0, 0.0, 0.0]},
+        "materials": {"m": {"density": 1000.0, "elastic": elastic(model, 1e5, 0.3)}},
+        "bodies": [{"name": "block", "material": "m", "spacing": SPACING, "shape": box([SIZE] * 3)}],
+        "fixtures": fixtures,
+        "output": {"interval": 0.5, "fields": ["deformation_gradient"]},
+    }
+
+
+def misfit(points, rest):
+    """Root-mean-square distance from the rest shape after the best rotation, over the size."""
+    a, b = points - points.mean(0), rest - rest.mean(0)
+    U, _, Vt = np.linalg.svd(a.T @ b)
+    R = U @ np.diag([1, 1, np.sign(np.linalg.det(U @ Vt))]) @ Vt
+    return np.sqrt(((a - b @ R.T)**2).sum(1).mean()) / SIZE
+
+
+STATES = ["flattened", "crushed to a line", "inverted", "scrambled"]
+
+
+def degenerate(context, result, method, models):
+    scenes = {f"{method}_{state}_{model}": degenerate_scene(state, method, model) for state in STATES for model in models}
+    runs = context.simulate_all(scenes)
+    rows, survived, flat = [], True, 0.0
+    for state in STATES:
+        row = [state]
+        for model in models:
+            run = runs[f"{method}_{state}_{model}"]
+            survived = survived and run.ok
+            if not run.ok:
+                row.append("stopped: " + run.message.splitlines()[0][:60])
+                continue
+            frame = run.frame()
+            off = misfit(frame["points"], run.frame(0)["points"])
+            inverted = (np.linalg.det(frame["deformation_gradient"].reshape(-1, 3, 3).astype(float)) <= 0).mean()
+            row.append(f"{100 * off:.2g} %" + (f", {100 * inverted:.0f} % inverted" if inverted else ""))
+            if state == "flattened":
+                flat = max(flat, off)
+        rows.append(row)
+    result.table(f"Distance from the rest shape 2 s after release, part of the edge: {method}", ["let go"] + models, rows,
+                 "Tangled states have equilibria of their own: a scrambled block need not find back. It must stay finite.")
+    result.check(f"{method}: degenerate blocks stay finite", float(survived), 1.0, "no state may end in NaN", least=True)
+    if method == "total-lagrangian":
+        result.check("flattened block comes back: distance from its shape", 100 * flat, 1.0,
+                     "the extended laws push a flat body back to the side it came from; 2 s of damping leave exp(-5) of the motion", unit="%")
+
+
+def impact_scene(method, speed, gradient):
+    solver = {"method": method, "time_step": 1e-3, "end_time": 0.3, "iterations": 10}
+    if gradient:
+        solver["gradient"] = gradient
+    return {
+        "solver": solver,
+        "materials": {"m": {"density": 1000.0, "elastic": elastic("neo-hookean", 1e5, 0.3)}},
+        "bodies": [{"name": "block", "material": "m", "spacing": SPACING, "shape": box([SIZE] * 3), "position": [0.0, 0.0, 0.3],
+                    "velocity": [0.3 * speed, 0.0, -float(speed)]}],
+        "colliders": [{"shape": {"type": "plane", "normal": [0.0, 0.0, 1.0], "point": [0.0, 0.0, 0.0]}, "friction": 0.3}],
+        "output": {"interval": 0.1, "fields": ["deformation_gradient"]},
+    }
+
+
+def impacts(context, result, methods):
+    speeds = [3.0, 30.0, 300.0] if context.quick else [1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0]
+    scenes = {f"{m}_{g}_{v:g}": impact_scene(m, v, g) for m, g in methods for v in speeds}
+    runs = context.simulate_all(scenes)
+    rows, figure_data, held = [], {}, True
+    for m, g in methods:
+        row, squeezes = [g or m], []
+        for v in speeds:
+            run = runs[f"{m}_{g}_{v:g}"]
+            largest = np.inf
+            if run.ok:
+                F = run.frame()["deformation_gradient"].reshape(-1, 3, 3).astype(float)
+                largest = np.linalg.norm(F, axis=(1, 2)).max()
+            sound = run.ok and largest < 1e3
+            row.append(f"{largest:.2f}" if sound else "fails")
+            squeezes.append(largest if sound else np.nan)
+            if (g or "least-squares") == "least-squares" and v <= 30:
+                held = held and sound
+        rows.append(row)
+        figure_data[g or m] = squeezes
+    figure, axis = panels(1)
+    for k, (name, values) in enumerate(figure_data.items()):
+        axis.loglog(speeds, values, marker=MARKERS[k], color=COLORS[k], label=name)
+    axis.axhline(np.sqrt(3), color="#888888", linewidth=1, linestyle="--")
+    axis.set(xlabel="impact speed [m/s]", ylabel="largest |F| 0.3 s later (rest: 1.73)")
+    axis.legend()
+    finish(result, figure, "robustness_impact", "A soft block (wave speed 12 m/s) thrown at the ground; a curve ends where the run fails.")
+    result.table("Largest |F| at the end, by impact speed", ["gradient or method"] + [f"{v:g} m/s" for v in speeds], rows,
+                 "fails: the run stopped, or |F| exceeds 1000 somewhere.")
+    result.check("default settings survive impacts up to 30 m/s, 2.6 times the wave speed", float(held), 1.0,
+                 "an implicit step has no bound on the speed; the extension of the law resists inversion", least=True)
+
+
+EXTREMES = {
+    "step 20 ms": {"solver": {"time_step": 0.02}},
+    "step 10 us": {"solver": {"time_step": 1e-5, "end_time": 0.01}},
+    "one iteration": {"solver": {"iterations": 1}},
+    "200 iterations": {"solver": {"iterations": 200}},
+    "Poisson's ratio 0.49": {"elastic": {"poisson_ratio": 0.49}},
+    "Poisson's ratio -0.5": {"elastic": {"poisson_ratio": -0.5}},
+    "E = 1 Pa": {"elastic": {"youngs_modulus": 1.0}},
+    "E = 1e12 Pa": {"elastic": {"youngs_modulus": 1e12}},
+    "density 1e-3": {"density": 1e-3},
+    "density 1e5": {"density": 1e5},
+    "gravity 1000 m/s^2": {"world": {"gravity": [0.0, 0.0, -1000.0]}},
+    "jitter 0.45": {"body": {"jitter": 0.45}},
+    "support 1.05": {"solver": {"smoothing": {"support": 1.05}}},
+    "support 4": {"solver": {"smoothing": {"support": 4.0}}},
+}
+
+
+def extreme_scene(method, changes):
+    scene = impact_scene(method, 2.0, None)
+    scene["solver"].update(changes.get("solver", {}))
+    scene["materials"]["m"]["elastic"].update(changes.get("elastic", {}))
+    if "density" in changes:
+        scene["materials"]["m"]["density"] = changes["density"]
+    scene.update({key: changes[key] for key in ("world",) if key in changes})
+    scene["bodies"][0].update(changes.get("body", {}))
+    scene["output"]["interval"] = min(0.1, scene["solver"]["end_time"])
+    return scene
+
+
+def extremes(context, result, methods):
+    scenes = {f"{m}_{k}": extreme_scene(m, changes) for m in methods for k, changes in enumerate(EXTREMES.values())}
+    runs = context.simulate_all(scenes)
+    rows, silent = [], 0
+    for k, name in enumerate(EXTREMES):
+        row = [name]
+        for m in methods:
+            run = runs[f"{m}_{k}"]
+            if run.ok:
+                points = run.frame()["points"]
+                row.append(f"runs, height {np.ptp(points[:, 2]) + SPACING:.3g} m" if np.isfinite(points).all() else "NaN")
+                silent += not np.isfinite(points).all()
+            else:
+                row.append("stops with a message: " + " ".join(run.message.split())[:90])
+                silent += not run.message
+        rows.append(row)
+    result.table(f"A block of {SIZE:g} m dropped at 2 m/s with one value changed (default: E = 1e5 Pa, nu = 0.3, 1000 kg/m^3, 1 ms, "
+                 "10 iterations)", ["changed", *methods], rows)
+    result.check("runs that end in NaN or without a word", silent, 0.0, "a run either gives finite results or says why it stopped")
+
+
+def run(context, result):
+    methods = context.methods("total-lagrangian", "xpbi")
+    models = ["neo-hookean"] if context.quick else ["neo-hookean", "stvk", "hencky", "corotated"]
+    for method in methods:
+        degenerate(context, result, method, models)
+    gradients = ["least-squares"] if context.quick else ["least-squares", "corrected", "mlsrk-linear", "mlsrk-constant", "raw"]
+    impacts(context, result, [("total-lagrangian", g) for g in gradients] + [("xpbi", None)] * ("xpbi" in methods))
+    extremes(context, result, methods)

@@ -1,0 +1,185 @@
+"""How a study runs Ductile: scenes, material points, benches and the finite-element reference."""
+
+import csv
+import hashlib
+import io
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+
+from suite.scene import scene_text
+
+
+class Failure(Exception):
+    """A command that the study cannot do without has failed."""
+
+
+class Run:
+    """The result folder of one simulation."""
+
+    def __init__(self, folder, code, message, seconds):
+        self.folder, self.code, self.message, self.seconds = folder, code, message, seconds
+        self.ok = code == 0
+
+    def columns(self, name):
+        """history.csv or probes.csv as arrays by column."""
+        with open(self.folder / name, encoding="utf-8") as file:
+            header = file.readline().strip().split(",")
+            data = np.loadtxt(file, delimiter=",", ndmin=2)
+        return {key: data[:, k] for k, key in enumerate(header)}
+
+    @property
+    def history(self):
+        return self.columns("history.csv")
+
+    @property
+    def probes(self):
+        return self.columns("probes.csv")
+
+    @property
+    def info(self):
+        return json.loads((self.folder / "run.json").read_text(encoding="utf-8"))
+
+    def frames(self):
+        return sorted((self.folder / "particles").glob("particles_*.vtp"))
+
+    def frame(self, index=-1):
+        """Point data of a frame by name, with `points`."""
+        import pyvista
+
+        mesh = pyvista.read(self.frames()[index])
+        data = {name: np.asarray(mesh.point_data[name]) for name in mesh.point_data.keys()}
+        data["points"] = np.asarray(mesh.points, dtype=float)
+        return data
+
+
+class Context:
+    """One for each study: its folder, its form, and the programs."""
+
+    def __init__(self, ductile, fem, folder, quick, other_backend=None, log=print):
+        self.ductile, self.fem_program, self.folder, self.quick = ductile, fem, Path(folder), quick
+        self.other_backend = other_backend
+        self.runs = 0
+        self.log = log
+        self.cores = len(os.sched_getaffinity(0))
+        self.data = Path(__file__).resolve().parent.parent / "data"
+
+    # ---- what this program can do
+
+    def methods(self, *wanted):
+        """Those of the wanted methods that this program has."""
+        return [method for method in wanted if self.has(method)]
+
+    def has(self, method):
+        file = self.folder / f"has_{method}.toml"
+        body = {"name": "b", "material": "m", "spacing": 0.5, "shape": {"type": "box", "size": [1.0, 1.0, 1.0]}}
+        file.write_text(scene_text({
+            "solver": {"method": method, "time_step": 1e-3, "end_time": 1e-3},
+            "materials": {"m": {"density": 1.0, "elastic": {"youngs_modulus": 1.0, "poisson_ratio": 0.3}}},
+            "bodies": [body]}), encoding="utf-8")
+        return subprocess.run([str(self.ductile), "check", str(file)], capture_output=True).returncode == 0
+
+    # ---- simulations
+
+    def simulate(self, name, scene, threads=None, keep=False, executable=None):
+        """Runs a scene; the result stays until the study ends. A run that fails is a result too."""
+        folder = Path(tempfile.mkdtemp(prefix=f"{name}_", dir=self.folder))
+        file = folder / "scene.toml"
+        file.write_text(scene_text(scene), encoding="utf-8")
+        command = [str(executable or self.ductile), "run", str(file), "-o", str(folder / "result"), "--quiet"]
+        if threads:
+            command += ["--threads", str(threads)]
+        start = time.monotonic()
+        done = subprocess.run(command, capture_output=True, text=True)
+        seconds = time.monotonic() - start
+        self.runs += 1
+        if done.returncode in (2, 3, 130):
+            raise Failure(f"{name}: {done.stderr.strip()}\n(scene: {file})")
+        return Run(folder / "result", done.returncode, done.stderr.strip(), seconds)
+
+    def simulate_all(self, scenes):
+        """{name: scene} to {name: Run}: as many at once as there are cores, one thread each, the longest first."""
+        def start(item):
+            return item[0], self.simulate(item[0], item[1], threads=1)
+
+        with ThreadPoolExecutor(self.cores) as pool:
+            return dict(pool.map(start, scenes.items()))
+
+    # ---- material points
+
+    def probe_curve(self, material, path, first, last, steps, dt=None):
+        """Columns of `ductile probe --path`."""
+        with self.material_scene(material) as file:
+            command = ["probe", file, "--material", "m", "--path", path, "--from", repr(first), "--to", repr(last)]
+            command += ["--steps", str(steps)] + (["--dt", repr(dt)] if dt else [])
+            text = self.output(command)
+        rows = list(csv.reader(io.StringIO(text)))
+        data = np.array([[float(x) for x in row] for row in rows[1:]])
+        return {key: data[:, k] for k, key in enumerate(rows[0])}
+
+    def probe_point(self, file, F, dt=None, state=None):
+        """`ductile probe --F` on a file made by material_scene."""
+        command = ["probe", file, "--material", "m", "--F", ",".join(repr(float(x)) for x in np.ravel(F))]
+        command += ["--dt", repr(dt)] if dt else []
+        for key, value in (state or {}).items():
+            command += ["--state", f"{key}=" + ",".join(repr(float(x)) for x in np.ravel(value))]
+        return json.loads(self.output(command))
+
+    def material_scene(self, material):
+        return MaterialScene(self.folder, material)
+
+    # ---- other programs
+
+    def bench(self, *arguments, executable=None):
+        file = self.folder / f"bench_{self.runs}.json"
+        self.runs += 1
+        self.output(["bench", *arguments, "--json", str(file)], executable)
+        return json.loads(file.read_text(encoding="utf-8"))
+
+    def output(self, arguments, executable=None):
+        done = subprocess.run([str(executable or self.ductile), *map(str, arguments)], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise Failure(f"{' '.join(map(str, arguments))}: {done.stderr.strip()}")
+        return done.stdout
+
+    def fem(self, *arguments):
+        """JSON of the finite-element program."""
+        self.runs += 1
+        return json.loads(self.output(arguments, self.fem_program))
+
+    def stored(self, name):
+        """A reference that takes long to compute, from validation/data; the file names the command that made it."""
+        return json.loads((self.data / f"{name}.json").read_text(encoding="utf-8"))
+
+    def clean(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class MaterialScene:
+    """A scene file around one material, which `ductile probe` asks for."""
+
+    def __init__(self, folder, material):
+        plastic = material.get("plastic", {}).get("model", "creep")
+        scene = {
+            "solver": {"method": "total-lagrangian", "time_step": 1e-3, "end_time": 1.0},
+            "materials": {"m": material},
+            "bodies": [{"name": "b", "material": "m", "spacing": 0.5, "shape": {"type": "box", "size": [1.0, 1.0, 1.0]}}],
+        }
+        if plastic != "creep":
+            scene["solver"]["method"] = "xpbi"
+        digest = hashlib.sha256(repr(material).encode()).hexdigest()[:12]
+        self.file = Path(folder) / f"material_{digest}.toml"
+        self.file.write_text(scene_text(scene), encoding="utf-8")
+
+    def __enter__(self):
+        return str(self.file)
+
+    def __exit__(self, *_):
+        return False

@@ -1,0 +1,183 @@
+"""Writes the report: one HTML file that holds everything, results.json, and each figure as SVG."""
+
+import datetime
+import html
+import json
+import math
+import os
+import platform
+import subprocess
+from importlib import metadata
+from pathlib import Path
+
+STYLE = """
+:root { --ink: #1c2733; --soft: #5b6875; --line: #d9dee3; --good: #1f7a4d; --bad: #b3261e; --back: #f6f8fa; }
+* { box-sizing: border-box; }
+body { font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; color: var(--ink); margin: 0;
+       background: white; }
+main { max-width: 62rem; margin: 0 auto; padding: 1.2rem 1rem 4rem; }
+h1 { font-size: 1.9rem; line-height: 1.2; margin: 0.6rem 0 0.2rem; }
+h2 { font-size: 1.4rem; margin: 2.6rem 0 0.4rem; padding-top: 0.8rem; border-top: 2px solid var(--ink); }
+h3 { font-size: 1rem; margin: 1.4rem 0 0.3rem; }
+p { margin: 0.4rem 0; max-width: 50rem; }
+.soft, figcaption, .note { color: var(--soft); font-size: 0.9rem; }
+.scroll { overflow-x: auto; margin: 0.4rem 0 0.8rem; }
+table { border-collapse: collapse; font-size: 0.88rem; font-variant-numeric: tabular-nums; min-width: 20rem; }
+th, td { text-align: left; padding: 0.28rem 0.9rem 0.28rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+th { border-bottom: 1.5px solid var(--ink); font-weight: 600; }
+td.wide { min-width: 14rem; }
+figure { margin: 0.8rem 0; }
+figure svg { width: 100%; height: auto; max-width: 60rem; }
+code, pre { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: 0.88em; background: var(--back); }
+pre { padding: 0.6rem 0.8rem; overflow-x: auto; border-left: 3px solid var(--line); white-space: pre-wrap; }
+.good { color: var(--good); font-weight: 600; } .bad { color: var(--bad); font-weight: 600; }
+nav a { margin-right: 0.8rem; } a { color: #0b5fa5; }
+@media print {
+  body { font-size: 10.5pt; } main { max-width: none; padding: 0; } nav { display: none; }
+  h2, h3 { break-after: avoid; } figure, tr { break-inside: avoid; } .scroll { overflow: visible; }
+}
+"""
+
+
+def text_of(value):
+    if isinstance(value, float):
+        return f"{value:.5g}"
+    return html.escape("" if value is None else str(value))
+
+
+def table_html(columns, rows, wide=()):
+    head = "".join(f"<th>{text_of(c)}</th>" for c in columns)
+    body = "".join("<tr>" + "".join(f'<td class="wide">{cell}</td>' if k in wide else f"<td>{cell}</td>"
+                                    for k, cell in enumerate(row)) + "</tr>" for row in rows)
+    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def verdict(outcome):
+    if outcome["error"]:
+        return '<span class="bad">failed</span>'
+    return '<span class="good">holds</span>' if outcome["result"].met else '<span class="bad">misses its bound</span>'
+
+
+def check_rows(result):
+    rows = []
+    for check in result.checks:
+        unit = " " + html.escape(check.unit) if check.unit else ""
+        mark = '<span class="good">holds</span>' if check.met else f'<span class="bad">missed by {check.missed_by:.3g}{unit}</span>'
+        rows.append([html.escape(check.what), f"{check.value:.4g}{unit}", f"{'≥' if check.least else '≤'} {check.limit:.4g}{unit}",
+                     mark, html.escape(check.origin)])
+    return rows
+
+
+def study_html(outcome, command):
+    module, result = outcome["module"], outcome["result"]
+    parts = [f'<section id="{outcome["name"]}"><h2>{html.escape(module.TITLE)}</h2>',
+             f'<p class="soft"><code>{outcome["name"]}</code> · {verdict(outcome)} · {result.runs} runs in {outcome["seconds"]:.0f} s</p>',
+             f"<p>{html.escape(module.SHOWS)}</p>", f'<p class="soft">Answers: {html.escape(module.ANSWERS)}.</p>']
+    if outcome["error"]:
+        parts.append(f'<pre>{html.escape(outcome["error"])}</pre>')
+    if result.checks:
+        parts.append("<h3>Bounds</h3>" + table_html(["what", "measured", "bound", "", "where the bound comes from"],
+                                                    check_rows(result), wide=(0, 4)))
+    parts += [f"<p>{html.escape(remark)}</p>" for remark in result.remarks]
+    parts += [f"<figure>{figure.svg}<figcaption>{html.escape(figure.caption)}</figcaption></figure>" for figure in result.figures]
+    for table in result.tables:
+        note = f'<p class="note">{html.escape(table.note)}</p>' if table.note else ""
+        rows = [[text_of(cell) for cell in row] for row in table.rows]
+        parts.append(f"<h3>{html.escape(table.title)}</h3>" + table_html(table.columns, rows) + note)
+    parts.append(f'<p class="soft">Repeat it:</p><pre>{html.escape(command)}</pre></section>')
+    return "\n".join(parts)
+
+
+def first_line(command, **options):
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, **options)
+        return done.stdout.strip() if done.returncode == 0 else ""
+    except OSError:
+        return ""
+
+
+def processor():
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def environment(options):
+    """What the results depend on besides the sources."""
+    root = Path(__file__).resolve().parents[2]
+    commit = first_line(["git", "-C", str(root), "rev-parse", "HEAD"])
+    changed = first_line(["git", "-C", str(root), "status", "--porcelain", "--untracked-files=no"])
+    packages = {name: metadata.version(name) for name in ("numpy", "scipy", "matplotlib", "scikit-fem")}
+    return {
+        "date": datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
+        "version": first_line([options.ductile, "--version"]),
+        "commit": (commit or "unknown") + (" with changes" if changed else ""),
+        "devices": first_line([options.ductile, "devices"]),
+        "processor": processor(),
+        "cores": len(os.sched_getaffinity(0)),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "packages": packages,
+    }
+
+
+def finite(value):
+    """JSON has no infinity and no NaN."""
+    return value if math.isfinite(value) else str(value)
+
+
+def results_json(outcomes, facts, options, seconds):
+    studies = []
+    for outcome in outcomes:
+        result = outcome["result"]
+        studies.append({
+            "name": outcome["name"], "title": outcome["module"].TITLE, "met": outcome["error"] is None and result.met,
+            "error": outcome["error"], "seconds": round(outcome["seconds"], 1), "runs": result.runs,
+            "checks": [{"what": c.what, "value": finite(c.value), "limit": c.limit, "kind": "at least" if c.least else "at most",
+                        "unit": c.unit, "met": c.met, "origin": c.origin} for c in result.checks],
+            "tables": [{"title": t.title, "columns": t.columns, "rows": t.rows, "note": t.note} for t in result.tables],
+        })
+    return {**facts, "form": "quick" if options.quick else "full", "seconds": round(seconds, 1), "studies": studies}
+
+
+def report_html(outcomes, facts, options, seconds):
+    form = "quick form" if options.quick else "full form"
+    met = sum(outcome["error"] is None and outcome["result"].met for outcome in outcomes)
+    summary = [[f'<a href="#{o["name"]}">{html.escape(o["module"].TITLE)}</a>', verdict(o), str(len(o["result"].checks)),
+                f'{o["seconds"]:.0f} s'] for o in outcomes]
+    about = [["Ductile", f'{facts["version"]}, commit {facts["commit"]}'], ["Machine", f'{facts["processor"]}, {facts["cores"]} cores'],
+             ["Devices", "<br>".join(map(html.escape, facts["devices"].splitlines()))], ["System", facts["system"]],
+             ["Python", facts["python"] + ", " + ", ".join(f"{k} {v}" for k, v in facts["packages"].items())],
+             ["Measured", f'{facts["date"]}, {form}, {seconds / 60:.1f} minutes']]
+    quick = " --quick" if options.quick else ""
+    sections = [study_html(o, f"tools/ductile validate {o['name']}{quick} -o DIR") for o in outcomes]
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Ductile: validation</title><style>{STYLE}</style></head><body><main>
+<h1>Validation of Ductile</h1>
+<p>Particle methods for elastic and inelastic solids against analytic answers, finite elements and other discretisations.
+{met} of {len(outcomes)} studies hold all their bounds.</p>
+{table_html(["study", "verdict", "bounds", "time"], summary)}
+<p>Every figure and table below was made by the command under it. Bounds come from the mathematics or from the error of the
+reference, and each says which.</p>
+<h3>Where it was measured</h3>{table_html(["", ""], about)}
+{"".join(sections)}
+</main></body></html>
+"""
+
+
+def write(folder, outcomes, options, seconds):
+    facts = environment(options)
+    page = folder / "report.html"
+    page.write_text(report_html(outcomes, facts, options, seconds), encoding="utf-8")
+    (folder / "results.json").write_text(json.dumps(results_json(outcomes, facts, options, seconds), indent=1) + "\n",
+                                         encoding="utf-8")
+    (folder / "figures").mkdir(exist_ok=True)
+    for outcome in outcomes:
+        for figure in outcome["result"].figures:
+            (folder / "figures" / f"{figure.name}.svg").write_text(figure.svg, encoding="utf-8")
+    return {"html": page}

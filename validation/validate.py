@@ -1,0 +1,101 @@
+"""Runs validation studies and writes the report; started by `ductile validate`, which gives the programs.
+
+    validate.py --ductile FILE --fem FILE -o DIR [--quick] [--jit FILE] [STUDY...]
+"""
+
+import argparse
+import importlib
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.dont_write_bytecode = True
+
+from suite import report  # noqa: E402
+from suite.context import Context, Failure  # noqa: E402
+from suite.result import Result  # noqa: E402
+
+STUDIES = ["reference", "rotation", "stress-strain", "cantilever", "robustness", "conservation"]
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="ductile validate", add_help=False)
+    parser.add_argument("studies", nargs="*")
+    parser.add_argument("--ductile", required=True)
+    parser.add_argument("--fem", required=True)
+    parser.add_argument("--other", default=None, help="program of another back end, for `performance`")
+    parser.add_argument("-o", "--output", required=True)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--list", action="store_true")
+    return parser.parse_args()
+
+
+def module_of(name):
+    return importlib.import_module("studies." + name.replace("-", "_"))
+
+
+def run_study(name, options, scratch):
+    """The study's result; an exception in it is a failed study, not a lost report."""
+    module = module_of(name)
+    folder = Path(scratch) / name
+    folder.mkdir()
+    context = Context(options.ductile, options.fem, folder, options.quick, options.other)
+    result, error = Result(), None
+    start = time.monotonic()
+    try:
+        module.run(context, result)
+    except Failure as failure:
+        error = str(failure)
+    except Exception:  # the other studies still count
+        error = traceback.format_exc()
+    result.runs = context.runs
+    return {"name": name, "module": module, "result": result, "error": error, "seconds": time.monotonic() - start}
+
+
+def tell(outcome):
+    """One line for each bound, so that a miss is seen without opening the report."""
+    result = outcome["result"]
+    verdict = "failed" if outcome["error"] else "holds" if result.met else "MISSES ITS BOUND"
+    print(f"{outcome['name']}: {verdict} ({result.runs} runs, {outcome['seconds']:.0f} s)")
+    if outcome["error"]:
+        print("    " + outcome["error"].strip().replace("\n", "\n    "))
+    for check in result.checks:
+        sign, unit = (">=" if check.least else "<="), (" " + check.unit if check.unit else "")
+        text = f"{check.what}: {check.value:.4g}{unit}, bound {sign} {check.limit:.4g}{unit}"
+        print(f"    {'ok  ' if check.met else 'MISS'} {text}" + ("" if check.met else f", missed by {check.missed_by:.3g}{unit}"))
+    sys.stdout.flush()
+
+
+def main():
+    options = arguments()
+    if options.list:
+        for name in STUDIES:
+            print(f"{name:<22}{module_of(name).TITLE}")
+        return 0
+    unknown = [name for name in options.studies if name not in STUDIES]
+    if unknown:
+        print(f"There is no study \"{unknown[0]}\"; known are {', '.join(STUDIES)}.", file=sys.stderr)
+        return 2
+    names = [name for name in STUDIES if name in options.studies] if options.studies else STUDIES
+    folder = Path(options.output)
+    folder.mkdir(parents=True, exist_ok=True)
+    start = time.monotonic()
+    outcomes = []
+    with tempfile.TemporaryDirectory(prefix="ductile_validate_") as scratch:
+        for name in names:
+            print(f"{name} ...", flush=True)
+            outcomes.append(run_study(name, options, scratch))
+            tell(outcomes[-1])
+    files = report.write(folder, outcomes, options, time.monotonic() - start)
+    met = all(outcome["error"] is None and outcome["result"].met for outcome in outcomes)
+    print(f"\n{len(outcomes)} studies in {time.monotonic() - start:.0f} s, "
+          f"{sum(o['error'] is None and o['result'].met for o in outcomes)} within their bounds")
+    print("report: " + str(files["html"]))
+    return 0 if met else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
