@@ -4,7 +4,6 @@ import argparse
 import ctypes
 import io
 import os
-import shutil
 import subprocess
 import sys
 import textwrap
@@ -15,6 +14,7 @@ if not os.environ.get("DISPLAY"):
     # VTK tries X first and complains; EGL draws without a display, and VTK falls back to software where EGL is missing.
     os.environ.setdefault("VTK_DEFAULT_OPENGL_WINDOW", "vtkEGLRenderWindow")
 
+import imageio_ffmpeg
 import matplotlib
 
 matplotlib.use("Agg")
@@ -29,10 +29,18 @@ from scipy.spatial import cKDTree
 from vtkmodules.vtkRenderingOpenGL2 import vtkOpenGLSphereMapper
 
 UNITS = {"velocity": "m/s", "cauchy_stress": "Pa", "von_mises_stress": "Pa"}
+COMPONENTS = {3: ["x", "y", "z"], 9: [a + b for a in "xyz" for b in "xyz"]}
 DIRECTIONS = {"iso": (0.6, -1.0, 0.45), "front": (0, -1, 0), "side": (1, 0, 0), "top": (0, -0.001, 1)}
 VIEW_ANGLE = 25.0  # degrees, vertical
 SURVEYED_FRAMES = 24  # camera and colours come from this many frames of a run, whatever its length
 SURVEYED_POINTS = 20_000  # and from this many particles of each
+EXAMPLES = """examples:
+  tools/render results/first_light                                  the last frame, coloured by stress
+  tools/render results/first_light --video --ground                 results/first_light/video.mp4
+  tools/render results/first_light --video ring.gif --size 480x360
+  tools/render results/first_light --field velocity.z --frame 12 --camera front
+  tools/render results/first_light --sheet 6 --ground --size 400x400
+"""
 SUPERSAMPLING = 2  # spheres are drawn in a shader, which multisampling does not smooth
 
 
@@ -80,10 +88,28 @@ class Run:
         return points[good], {name: np.asarray(mesh.point_data[name])[good] for name in fields}
 
 
-def scalar(values):
-    """Vectors by magnitude, tensors by Frobenius norm."""
-    values = np.asarray(values, dtype=float)
-    return values if values.ndim == 1 else np.linalg.norm(values, axis=1)
+class Quantity:
+    """What the colours show: an array of the result, or one component of it (velocity.z, cauchy_stress.xx)."""
+
+    def __init__(self, name, run):
+        self.array, _, component = name.partition(".")
+        if self.array not in run.fields:
+            raise UserError(f"no field {self.array}; this run has: {', '.join(run.fields)}")
+        count = run.components(self.array)
+        known = COMPONENTS.get(count, [])
+        if component and component not in known:
+            expected = f"expected one of {', '.join(known)}" if known else "it has no components"
+            raise UserError(f"--field {name}: {expected}")
+        self.component = known.index(component) if component else None
+        self.title = self.array.replace("_", " ") + (f" {component}" if component else " magnitude" if count > 1 else "")
+        self.unit = UNITS.get(self.array)
+
+    def of(self, values):
+        """Vectors by magnitude, tensors by Frobenius norm, unless one component was chosen."""
+        values = np.asarray(values, dtype=float)
+        if self.component is not None:
+            return values[:, self.component]
+        return values if values.ndim == 1 else np.linalg.norm(values, axis=1)
 
 
 def pick(rows, count):
@@ -105,39 +131,46 @@ def sphere_radii(points, bodies):
 class Survey:
     """What all pictures of a run share: where the particles go, how large they are, how their values range."""
 
-    def __init__(self, run, field, colour_range, colour_map):
+    def __init__(self, run, quantity, colour_range, colour_map):
         last = len(run.frames) - 1
         chosen = np.unique(np.linspace(0, last, min(SURVEYED_FRAMES, last + 1)).round().astype(int))
         has_body = "body" in run.fields
         clouds, values, self.floor = [], [], np.inf
         for frame in chosen:
-            points, data = run.read(frame, [field])
+            points, data = run.read(frame, [quantity.array])
             if frame == 0:
                 bodies = run.read(0, ["body"])[1]["body"] if has_body else np.zeros(len(points), int)
                 self.radii = sphere_radii(points, bodies)
             self.floor = min(self.floor, points[:, 2].min(initial=np.inf))
             clouds.append(pick(points, SURVEYED_POINTS))
-            values.append(pick(scalar(data[field]), SURVEYED_POINTS))
+            values.append(pick(quantity.of(data[quantity.array]), SURVEYED_POINTS))
         self.points = np.concatenate(clouds)
         if not len(self.points):
             raise UserError("the run has no particles with finite positions")
         values = np.concatenate(values)
         values = values[np.isfinite(values)]
-        self.norm, self.colours = colour_scale(field, values if len(values) else np.zeros(1), colour_range)
+        self.norm, self.colours = colour_scale(quantity, values if len(values) else np.zeros(1), colour_range)
         if colour_map:
             self.colours = matplotlib.colormaps[colour_map]
 
 
-def colour_scale(field, values, colour_range):
-    if field == "body":
+def balanced(low, high, middle):
+    """Both sides of the middle in colours of their own, the same distance in the same strength."""
+    reach = max(middle - low, high - middle)
+    return TwoSlopeNorm(middle, middle - reach, middle + reach), matplotlib.colormaps["coolwarm"]
+
+
+def colour_scale(quantity, values, colour_range):
+    if quantity.array == "body":
         return None, matplotlib.colormaps["tab10"]
     # The few most stressed particles of a corner must not turn the rest of the body into one colour.
     low, high = colour_range or np.percentile(values, [0.2, 99.8])
     if high <= low:
         high = low + max(abs(low), 1.0) * 1e-6
-    if field == "volume_ratio" and low < 1 < high:
-        reach = max(1 - low, high - 1)
-        return TwoSlopeNorm(1, 1 - reach, 1 + reach), matplotlib.colormaps["coolwarm"]
+    if quantity.array == "volume_ratio" and low < 1 < high:
+        return balanced(low, high, 1)
+    if quantity.component is not None and low < 0 < high:
+        return balanced(low, high, 0)
     if colour_range is None and low >= 0:
         low = 0
     return Normalize(low, high), matplotlib.colormaps["Spectral_r"]
@@ -257,7 +290,7 @@ def bar_width(survey, height):
     return 0 if survey.norm is None else max(100, height // 5)
 
 
-def composed(pictures, times, survey, field, title):
+def composed(pictures, times, survey, quantity):
     """Pictures in a row with their times, and one colour bar to the right."""
     height, width = pictures[0].shape[:2]
     bar = bar_width(survey, height)
@@ -271,7 +304,7 @@ def composed(pictures, times, survey, field, title):
         axes.text(0.02, 0.97, f"t = {time:.4g} s", transform=axes.transAxes, fontsize=font, va="top", color="#222222")
     if survey.norm is not None:
         axes = figure.add_axes((1 - 0.9 * bar / total, 0.1, 0.15 * bar / total, 0.7))
-        draw_colour_bar(axes, survey, title, UNITS.get(field), font)
+        draw_colour_bar(axes, survey, quantity.title, quantity.unit, font)
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=100)
     plt.close(figure)
@@ -299,7 +332,7 @@ def save_video(images, path, rate):
         return
     first = next(images)
     unfinished = path.with_name(f".{path.stem}.tmp-{os.getpid()}{path.suffix}")
-    command = ["ffmpeg", "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24"]
+    command = [imageio_ffmpeg.get_ffmpeg_exe(), "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24"]
     command += ["-s", f"{first.width}x{first.height}", "-r", str(rate), "-i", "-"]
     command += ["-vf", "crop=trunc(iw/2)*2:trunc(ih/2)*2", "-pix_fmt", "yuv420p", str(unfinished)]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as encoder:
@@ -313,12 +346,16 @@ def save_video(images, path, rate):
 
 
 def parse(arguments):
-    parser = argparse.ArgumentParser(prog="tools/render", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="tools/render", description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path, metavar="DIR", help="result folder of `ductile run`")
     parser.add_argument("--frame", default="last", help="number (negative: from the end), last or all (default: last)")
-    parser.add_argument("--field", help="what the colours show; vectors by magnitude (default: von_mises_stress)")
+    parser.add_argument("--field", help="what the colours show: an array of the result, vectors and tensors by magnitude, "
+                        "or a component such as velocity.z or cauchy_stress.xx (default: von_mises_stress)")  # fmt: skip
     parser.add_argument("--out", type=Path, help="PNG to write; a folder with --frame all (default: in DIR)")
-    parser.add_argument("--video", type=Path, metavar="FILE", help=".gif, or .mp4 where ffmpeg is installed")
+    parser.add_argument("--video", nargs="?", const="", metavar="FILE",
+                        help="all frames as .mp4 or .gif (default: DIR/video.mp4)")  # fmt: skip
     parser.add_argument("--fps", type=float, default=25, help="pictures per second of the video (default: 25)")
     parser.add_argument("--sheet", type=int, metavar="N", help="N frames, evenly spaced, in a row in one PNG")
     parser.add_argument("--size", metavar="WxH", help="default: 1280x720; with --sheet, each picture's: 480x480")
@@ -327,7 +364,10 @@ def parse(arguments):
     parser.add_argument("--range", metavar="LOW,HIGH", help="of the colour bar (default: from the run)")
     parser.add_argument("--colours", metavar="NAME", help="a colour map of matplotlib (default: by field)")
     parser.add_argument("--ground", action="store_true", help="a plane with a soft shadow below everything")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if options.video is not None:
+        options.video = Path(options.video) if options.video else options.folder / "video.mp4"
+    return options
 
 
 def numbers(text, separator, count, option, kind=float):
@@ -358,10 +398,9 @@ def chosen_frames(options, count):
 
 def chosen_field(options, run):
     if options.field:
-        if options.field not in run.fields:
-            raise UserError(f"no field {options.field}; this run has: {', '.join(run.fields)}")
-        return options.field
-    return next((name for name in ("von_mises_stress", "velocity", "body") if name in run.fields), run.fields[0])
+        return Quantity(options.field, run)
+    name = next((name for name in ("von_mises_stress", "velocity", "body") if name in run.fields), run.fields[0])
+    return Quantity(name, run)
 
 
 def check_names(options):
@@ -373,8 +412,6 @@ def check_names(options):
         return
     if options.video.suffix not in (".gif", ".mp4"):
         raise UserError(f"--video {options.video}: expected a name that ends in .gif or .mp4")
-    if options.video.suffix == ".mp4" and not shutil.which("ffmpeg"):
-        raise UserError("--video: an .mp4 needs the program ffmpeg, which is not installed; a .gif does not")
     if not 0 < options.fps <= 120:
         raise UserError(f"--fps {options.fps}: expected a number above 0, at most 120")
 
@@ -396,7 +433,7 @@ def render(options):
     check_names(options)
     check_drawing()
     run = Run(options.folder)
-    field = chosen_field(options, run)
+    quantity = chosen_field(options, run)
     frames = chosen_frames(options, len(run.frames))
     default_size = "480x480" if options.sheet else "1280x720"
     size = numbers((options.size or default_size).lower(), "x", 2, "--size", int)
@@ -405,21 +442,19 @@ def render(options):
     colour_range = numbers(options.range, ",", 2, "--range") if options.range else None
     if options.colours and options.colours not in matplotlib.colormaps:
         raise UserError(f"--colours {options.colours}: expected a colour map of matplotlib, such as viridis or turbo")
-    survey = Survey(run, field, colour_range, options.colours)
+    survey = Survey(run, quantity, colour_range, options.colours)
     if not options.sheet:
         size[0] = max(64, size[0] - bar_width(survey, size[1]))
     stage = Stage(survey, size, camera_from(options.camera, survey, size[0] / size[1], options.ground), options.ground)
 
-    title = field.replace("_", " ") + (" magnitude" if run.components(field) > 1 else "")
-
     def picture(frame):
-        wanted = [field] + (["body"] if "body" in run.fields and field != "body" else [])
+        wanted = [quantity.array] + (["body"] if "body" in run.fields and quantity.array != "body" else [])
         points, data = run.read(frame, wanted)
-        return stage.draw(points, data.get("body", np.zeros(len(points), int)), scalar(data[field]))
+        return stage.draw(points, data.get("body", np.zeros(len(points), int)), quantity.of(data[quantity.array]))
 
     def with_bar(chosen):
         times = [run.frames[frame][0] for frame in chosen]
-        return composed([picture(frame) for frame in chosen], times, survey, field, title)
+        return composed([picture(frame) for frame in chosen], times, survey, quantity)
 
     if options.sheet:
         saved(with_bar(frames), options.out or options.folder / "sheet.png")
