@@ -31,17 +31,17 @@ struct Patch {
     rest = {queue, x};
     position = {queue, m};
     lists = find_neighbors<Real>(queue, rest, Real(support));
-    pair = {queue, lists.index.size()};
+    weight = {queue, lists.index.size()};
     value = {queue, lists.index.size()};
-    moments = {queue, n};
+    moment_numbers = {queue, MomentPlanes<Real, Columns>::numbers * n};
     if (penalty && kind != GradientKind::least_squares) spread = {queue, n};
     const Poly6<Real, 3> smoothing{Real(support)};
     launch(queue, "weights", n,
            WeighPairs<Real, Poly6<Real, 3>>{lists.start.data(), lists.index.data(), rest.data(), smoothing,
-                                            kind == GradientKind::mlsrk_linear, 0, pair.data(), value.data()});
+                                            kind == GradientKind::mlsrk_linear, 0, weight.data(), value.data()});
     launch(queue, "moments", n,
            BuildMoments<Real, Columns>{pairs(), position.data(), kind, smoothing.value(Real(0)), Real(1e-6), 0,
-                                       moments.data(), spread.data()});
+                                       {moment_numbers.data(), n}, spread.data()});
     gradient = {queue, n};
     gradient.clear_bytes();
     energy = {queue, n};
@@ -51,8 +51,9 @@ struct Patch {
     line = {queue, n};
   }
   [[nodiscard]] RestNeighbors<Real> pairs() const {
-    return {lists.start.data(), lists.index.data(), pair.data(), value.data(), rest.data()};
+    return {lists.start.data(), lists.index.data(), weight.data(), value.data(), rest.data()};
   }
+  [[nodiscard]] MomentPlanes<const Real, Columns> moments() const { return {moment_numbers.data(), n}; }
   /// Displacements to the given positions become the increment of a step that starts at rest.
   void displace(const std::vector<Vector3d>& target) {
     const auto at = rest.download();
@@ -69,7 +70,7 @@ struct Patch {
     const DeviceArray<Vec4<Real>> moved(queue, x);
     DeviceArray<Mat3<Real>> H(queue, n);
     launch(queue, "evaluate", n,
-           Evaluate<Real, Columns, Material>{pairs(), moments.data(), moved.data(), material, Real(0), 0, H.data(),
+           Evaluate<Real, Columns, Material>{pairs(), moments(), moved.data(), material, Real(0), 0, H.data(),
                                              energy.data()});
     auto F = H.download();
     for (auto& f : F) f = f + Mat3<Real>::identity();
@@ -80,9 +81,8 @@ struct Patch {
   Queue& queue;
   std::size_t n;
   NeighborLists lists;
-  DeviceArray<Vec4<Real>> rest, position, increment, pair;
-  DeviceArray<Real> value, energy, multiplier;
-  DeviceArray<RestMoments<Real, Columns>> moments;
+  DeviceArray<Vec4<Real>> rest, position, increment;
+  DeviceArray<Real> weight, value, energy, multiplier, moment_numbers;
   DeviceArray<Sym3<Real>> spread;
   DeviceArray<Mat3<Real>> gradient;
   DeviceArray<CorrectionLine<Real, Columns>> line;
@@ -140,7 +140,7 @@ TEST(TotalLagrangianGolden, FirstCorrectionOnALattice) {
     const auto before = patch.increment.download();
     launch(queue, "solve", 1,
            SolveBlocks<double, 4, Patch<double, 4>::Material>{patch.pairs(),
-                                                              patch.moments.data(),
+                                                              patch.moments(),
                                                               nullptr,
                                                               patch.position.data(),
                                                               patch.gradient.data(),
@@ -209,29 +209,27 @@ std::pair<double, double> correction_imbalance(GradientKind kind, bool gauss_sei
   const double dt = 1e-3;
   const StepConstants<double> constants{1 / (dt * dt), penalty, 1e-13, 1, 0.5, false};
   const auto before = patch.increment.download();
-  std::vector<Vec4<double>> after;
   if (gauss_seidel) {
     // One particle alone: later ones in a sweep see moved positions.
     const DeviceArray<std::uint32_t> start(queue, std::vector<std::uint32_t>{0, 1}),
         member(queue, std::vector<std::uint32_t>{101});
     launch(queue, "solve", 1,
            SolveBlocks<double, Columns, typename Patch<double, Columns>::Material>{
-               patch.pairs(), patch.moments.data(), patch.spread.data(), patch.position.data(), patch.gradient.data(),
+               patch.pairs(), patch.moments(), patch.spread.data(), patch.position.data(), patch.gradient.data(),
                patch.material, constants, start.data(), member.data(), patch.increment.data(), patch.multiplier.data(),
                nullptr, nullptr});
-    after = patch.increment.download();
   } else {
-    DeviceArray<Vec4<double>> corrected(queue, patch.n);
-    launch(
-        queue, "multipliers", patch.n,
-        UpdateMultipliers<double, Columns, true, typename Patch<double, Columns>::Material>{
-            patch.pairs(), patch.moments.data(), patch.spread.data(), patch.position.data(), patch.increment.data(),
-            patch.gradient.data(), patch.material, constants, 0, patch.multiplier.data(), nullptr, patch.line.data()});
+    constexpr int width = 32;  // of which the last work-item has less
+    launch(queue, "multipliers", (patch.n + width - 1) / width,
+           UpdateMultipliers<double, Columns, true, typename Patch<double, Columns>::Material, width>{
+               patch.pairs(), patch.moments(), patch.spread.data(), patch.position.data(), patch.increment.data(),
+               patch.gradient.data(), patch.material, constants, 0, patch.n, patch.multiplier.data(), nullptr,
+               patch.line.data()});
     launch(queue, "corrections", patch.n,
-           ApplyCorrections<double, Columns, true>{patch.pairs(), patch.line.data(), patch.position.data(),
-                                                   patch.increment.data(), corrected.data(), nullptr});
-    after = corrected.download();
+           ApplyCorrections<double, Columns, true>{patch.pairs(), patch.moments(), patch.line.data(),
+                                                   patch.position.data(), patch.increment.data(), nullptr});
   }
+  const auto after = patch.increment.download();
   Vec3<double> force{0, 0, 0}, torque{0, 0, 0};
   double force_size = 0, torque_size = 0;
   for (std::size_t i = 0; i < patch.n; ++i) {

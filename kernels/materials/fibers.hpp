@@ -16,11 +16,14 @@ struct FiberFamily {
   static constexpr Real critical_stretch = Real(0.1);
 
   [[gnu::always_inline]] Response<Real> displacement_response(const Mat3<Real>& H) const {
+    const FastResponse<Real> fast = fast_response(H);
+    return fast.valid ? fast.response : compressed(direction + H * direction);
+  }
+  [[gnu::always_inline]] FastResponse<Real> fast_response(const Mat3<Real>& H) const {
     const Vec3<Real> Hb = H * direction;
     const Real a = Real(2) * dot(direction, Hb) + dot(Hb, Hb);  // xi^2 - 1
-    if (a > square(critical_stretch) - Real(1))
-      return along(direction + Hb, Real(-0.5) * stiffness * log1p_parts(a).excess, stiffness * a / (Real(1) + a));
-    return compressed(direction + Hb);
+    return {along(direction + Hb, Real(-0.5) * stiffness * log1p_parts(a).excess, stiffness * a / (Real(1) + a)),
+            a > square(critical_stretch) - Real(1)};
   }
   [[gnu::always_inline]] Response<Real> response(const Mat3<Real>& F) const {
     return displacement_response(displacement_gradient(F));
@@ -30,7 +33,7 @@ struct FiberFamily {
 
  private:
   /// `slope` is w'(xi)/xi.
-  constexpr Response<Real> along(const Vec3<Real>& Fb, Real energy_density, Real slope) const {
+  [[gnu::always_inline]] constexpr Response<Real> along(const Vec3<Real>& Fb, Real energy_density, Real slope) const {
     return {energy_density, outer(Fb * slope, direction)};
   }
   Response<Real> compressed(const Vec3<Real>& Fb) const {

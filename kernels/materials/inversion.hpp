@@ -31,7 +31,7 @@ struct InversionSafe {
   }
   [[gnu::always_inline]] constexpr FastResponse<Real> fast_response(const Mat3<Real>& H) const {
     FastResponse<Real> fast = law.fast_response(H);
-    fast.valid = fast.valid && stretches_above_critical(H);
+    fast.valid = fast.valid & stretches_above_critical(H);
     return fast;
   }
   [[gnu::always_inline]] Response<Real> response(const Mat3<Real>& F) const {
@@ -43,8 +43,9 @@ struct InversionSafe {
   /// det F > 0 and F^T F - s_c^2 I positive definite: decided without a decomposition.
   [[gnu::always_inline]] constexpr bool stretches_above_critical(const Mat3<Real>& H) const {
     const Real margin = Real(0.5) * (Real(1) - critical_stretch) * (Real(1) + critical_stretch);
-    return !(critical_stretch > Real(0)) ||
-           (volume_change(H).j > Real(-1) && positive_definite(plus_identity(green_strain(H), margin)));
+    const bool off = !(critical_stretch > Real(0));
+    return off |
+           ((volume_change(H).j > Real(-1)) & positive_definite(plus_identity(green_strain(H), margin)));
   }
 
   /// The continuous extension on principal stretches; the law itself above the critical stretch.

@@ -63,10 +63,10 @@ constexpr Sym3<Real> deviator(const Sym3<Real>& a) {
   return plus_identity(a, -trace(a) * (Real(1) / Real(3)));
 }
 
-/// All eigenvalues above zero, by the leading minors.
+/// All eigenvalues above zero, by the leading minors; all are evaluated, since a branch keeps loops from vectorising.
 template <class Real>
 [[gnu::always_inline]] constexpr bool positive_definite(const Sym3<Real>& a) {
-  return a.xx > Real(0) && a.xx * a.yy - a.xy * a.xy > Real(0) && determinant(a) > Real(0);
+  return (a.xx > Real(0)) & (a.xx * a.yy - a.xy * a.xy > Real(0)) & (determinant(a) > Real(0));
 }
 
 }  // namespace ductile

@@ -15,6 +15,11 @@ struct FiberField {
   std::uint32_t families;
   std::size_t particles;
 
+  [[gnu::always_inline]] FastResponse<Real> fast_response(std::uint32_t family, const Mat3<Real>& H,
+                                                          std::size_t i) const {
+    const Vec4<Real> b = fiber[family * particles + i];
+    return FiberFamily<Real>{xyz(b), b[3]}.fast_response(H);
+  }
   void add(Response<Real>& response, const Mat3<Real>& H, std::size_t i) const {
     for (std::uint32_t f = 0; f < families; ++f) {
       const Vec4<Real> b = fiber[f * particles + i];
@@ -34,6 +39,10 @@ struct MaterialPoint {
     fibers.add(response, H, i);
     return response;
   }
+  /// Without the fibres.
+  [[gnu::always_inline]] FastResponse<Real> fast_response(const Mat3<Real>& H, std::size_t) const {
+    return law.fast_response(H);
+  }
 };
 
 template <class Real>
@@ -46,6 +55,9 @@ struct MaterialPoint<Real, Creep<Real>> {
     Response<Real> response = law.displacement_response(H, state[i]);
     fibers.add(response, H, i);
     return response;
+  }
+  [[gnu::always_inline]] FastResponse<Real> fast_response(const Mat3<Real>& H, std::size_t i) const {
+    return law.fast_response(H, state[i]);
   }
 };
 

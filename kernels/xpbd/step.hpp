@@ -73,7 +73,7 @@ struct EndStep {
 template <class Real, int Columns, class Material>
 struct Evaluate {
   RestNeighbors<Real> pairs;
-  const RestMoments<Real, Columns>* moments;
+  MomentPlanes<const Real, Columns> moments;
   const Vec4<Real>* position;
   Material material;
   Real penalty;
@@ -83,25 +83,18 @@ struct Evaluate {
 
   void operator()(std::size_t item) const {
     const std::size_t i = first + item;
-    const RestMoments<Real, Columns> m = moments[i];
+    const RestMoments<Real, Columns> m = moments.load(i);
     const Vec3<Real> x = xyz(position[i]);
     Mat3<Real> H = Mat3<Real>::zero();
-    const std::uint32_t end = pairs.start[i + 1];
-    for (std::uint32_t s = pairs.start[i]; s < end; ++s) {
-      const std::uint32_t j = pairs.index[s];
-      const Vec3<Real> p = xyz(pairs.pair[s]);
-      H += outer((xyz(position[j]) - x) - p,
-                 m.matrix.gradient(p, pairs.pair[s][3], Columns == 4 ? pairs.value[s] : Real(0)));
-    }
+    pairs.for_each(i, [&](std::uint32_t s, const Vec3<Real>& p) {
+      H += outer((xyz(position[pairs.index[s]]) - x) - p,
+                 m.matrix.gradient(p, pairs.weight[s], Columns == 4 ? pairs.value[s] : Real(0)));
+    });
     Real misfit = Real(0);
-    if (penalty > Real(0)) {
-      for (std::uint32_t s = pairs.start[i]; s < end; ++s) {
-        const std::uint32_t j = pairs.index[s];
-        const Vec3<Real> p = xyz(pairs.pair[s]);
-        const Vec3<Real> e = (xyz(position[j]) - x) - p - H * p;
-        misfit += pairs.pair[s][3] * squared_norm(e);
-      }
-    }
+    if (penalty > Real(0))
+      pairs.for_each(i, [&](std::uint32_t s, const Vec3<Real>& p) {
+        misfit += pairs.weight[s] * squared_norm((xyz(position[pairs.index[s]]) - x) - p - H * p);
+      });
     displacement_gradient[i] = H;
     energy[i] = material.displacement_response(H, i).energy + Real(0.5) * penalty * misfit;
   }

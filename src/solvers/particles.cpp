@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <numbers>
@@ -16,21 +17,31 @@ namespace ductile {
 
 namespace {
 
-/// Spreads the lowest 21 bits to every third place.
-std::uint64_t spread_bits(std::uint64_t x) {
-  x &= 0x1FFFFF;
-  x = (x | x << 32) & 0x1F00000000FFFF;
-  x = (x | x << 16) & 0x1F0000FF0000FF;
-  x = (x | x << 8) & 0x100F00F00F00F00F;
-  x = (x | x << 4) & 0x10C30C30C30C30C3;
-  return (x | x << 2) & 0x1249249249249249;
-}
+/// Places particles in rows, rows in layers: walking along a row, the neighbours of the next particle follow those of the
+/// last in memory, which the processor fetches ahead (along a Morton curve gathers took twice as long). Layers are
+/// stacked along the body's longest extent, so that the few that a particle reaches stay in the cache.
+class RowOrder {
+ public:
+  RowOrder(const Eigen::AlignedBox3d& bounds, double cell) : corner_(bounds.min()), cell_(cell) {
+    std::array<int, 3> axis = {0, 1, 2};
+    const auto cells = [&](int a) { return std::llround(bounds.sizes()[a] / cell); };
+    std::stable_sort(axis.begin(), axis.end(), [&](int a, int b) { return cells(a) > cells(b); });
+    layer_ = axis[0];
+    along_ = axis[1];
+    row_ = axis[2];
+  }
+  [[nodiscard]] std::uint64_t operator()(const Eigen::Vector3d& point) const {
+    const auto cell = [&](int axis) {
+      return std::uint64_t(std::clamp((point[axis] - corner_[axis]) / cell_, 0.0, 2097151.0));
+    };
+    return cell(layer_) << 42 | cell(row_) << 21 | cell(along_);
+  }
 
-std::uint64_t morton_code(const Eigen::Vector3d& offset, double cell) {
-  const auto coordinate = [&](double x) { return std::uint64_t(std::clamp(x / cell, 0.0, 2097151.0)); };
-  return spread_bits(coordinate(offset.x())) | spread_bits(coordinate(offset.y())) << 1 |
-         spread_bits(coordinate(offset.z())) << 2;
-}
+ private:
+  Eigen::Vector3d corner_;
+  double cell_;
+  int layer_, row_, along_;
+};
 
 void refuse_if_too_large(const scene::Scene& scene) {
   double particles = 0;
@@ -78,12 +89,12 @@ Particles sample(const scene::Scene& scene) {
         throw InputError(fmt::format("{}: body \"{}\": {}", scene.file.string(), source.name, error.what()));
       }
     }();
-    const Eigen::Vector3d corner = geometry::bounds(source.shape).min();
+    const RowOrder order_of(geometry::bounds(source.shape), source.spacing);
     for (std::size_t i = 0; i < samples.positions.size(); ++i) {
       rest.push_back(samples.positions[i]);
       volume.push_back(samples.volumes[i]);
       body.push_back(std::uint32_t(b));
-      code.push_back(morton_code(samples.positions[i] - corner, source.spacing));
+      code.push_back(order_of(samples.positions[i]));
     }
   }
   std::vector<std::uint32_t> order(rest.size());

@@ -57,6 +57,12 @@ class TotalLagrangian final : public ParticleSolver<Real> {
     DeviceArray<std::uint32_t> block_start, block_member;
     std::array<Range, 8> colour;
   };
+  /// Particles per work-item of UpdateMultipliers: a few where the compiler makes vector instructions of loops.
+#if defined(DUCTILE_BACKEND_HOST)
+  static constexpr int multiplier_width = 32;
+#else
+  static constexpr int multiplier_width = 1;
+#endif
 
   void build_pairs();
   void build_groups();
@@ -69,14 +75,13 @@ class TotalLagrangian final : public ParticleSolver<Real> {
   void sweep_gauss_seidel(Group& group, bool last);
   void end_step();
   [[nodiscard]] RestNeighbors<Real> pairs() const;
+  [[nodiscard]] MomentPlanes<const Real, Columns> moments() const { return {moments_.data(), particles()}; }
   [[nodiscard]] std::vector<Mat3<Real>> cauchy_stress() override;
 
   NeighborLists lists_;
-  DeviceArray<Vec4<Real>> pair_;
-  DeviceArray<Real> value_;
-  DeviceArray<RestMoments<Real, Columns>> moments_;
+  DeviceArray<Real> weight_, value_;
+  DeviceArray<Real> moments_;  // MomentPlanes
   DeviceArray<Sym3<Real>> spread_;
-  DeviceArray<Vec4<Real>> corrected_;
   DeviceArray<CorrectionLine<Real, Columns>> line_;
   DeviceArray<Vec4<Real>> fiber_;
   DeviceArray<typename Creep<Real>::State> plastic_;

@@ -66,9 +66,9 @@ void TotalLagrangian<Real, Columns>::build_pairs() {
     const DeviceArray<std::uint32_t> group(queue_, particles_.body);
     lists_ = find_neighbors<Real>(queue_, units, Real(scene_.solver.smoothing.support), SameGroup{group.data()});
   }
-  pair_ = {queue_, lists_.index.size()};
+  weight_ = {queue_, lists_.index.size()};
   if (Columns == 4) value_ = {queue_, lists_.index.size()};
-  moments_ = {queue_, n};
+  moments_ = {queue_, MomentPlanes<Real, Columns>::numbers * n};
   const GradientKind kind = detail::kind_of(scene_.solver.gradient);
   if (kind != GradientKind::least_squares && scene_.solver.hourglass > 0) spread_ = {queue_, n};
   // Bodies of one spacing share a kernel; each body is one run of particles.
@@ -78,7 +78,7 @@ void TotalLagrangian<Real, Columns>::build_pairs() {
     with_smoothing<Real>(scene_.solver.smoothing.kernel, support, [&](auto smoothing) {
       launch(queue_, "xpbd.weights", end - begin,
              WeighPairs<Real, decltype(smoothing)>{lists_.start.data(), lists_.index.data(), rest_.data(), smoothing,
-                                                   kind == GradientKind::mlsrk_linear, begin, pair_.data(),
+                                                   kind == GradientKind::mlsrk_linear, begin, weight_.data(),
                                                    value_.data()});
     });
   }
@@ -94,14 +94,15 @@ void TotalLagrangian<Real, Columns>::build_moments() {
     with_smoothing<Real>(scene_.solver.smoothing.kernel, support, [&](auto smoothing) {
       launch(queue_, "xpbd.moments", end - begin,
              BuildMoments<Real, Columns>{pairs(), position_.data(), detail::kind_of(scene_.solver.gradient),
-                                         smoothing.value(Real(0)), Real(0.05), begin, moments_.data(), spread_.data()});
+                                         smoothing.value(Real(0)), Real(0.05), begin,
+                                         {moments_.data(), n}, spread_.data()});
     });
   }
 }
 
 template <class Real, int Columns>
 RestNeighbors<Real> TotalLagrangian<Real, Columns>::pairs() const {
-  return {lists_.start.data(), lists_.index.data(), pair_.data(), value_.data(), rest_.data()};
+  return {lists_.start.data(), lists_.index.data(), weight_.data(), value_.data(), rest_.data()};
 }
 
 template <class Real, int Columns>
@@ -142,10 +143,7 @@ void TotalLagrangian<Real, Columns>::build_groups() {
     }
     groups_.push_back(std::move(group));
   }
-  if (scene_.solver.scheme == scene::Scheme::jacobi) {
-    corrected_ = {queue_, particles()};
-    line_ = {queue_, particles()};
-  }
+  if (scene_.solver.scheme == scene::Scheme::jacobi) line_ = {queue_, particles()};
 }
 
 template <class Real, int Columns>
@@ -214,11 +212,13 @@ void TotalLagrangian<Real, Columns>::sweep_jacobi(Group& group, bool last) {
   std::visit(
       [&](const auto& material) {
         const auto update = [&]<bool Penalty>() {
-          launch(queue_, "xpbd.multipliers", group.range.count,
-                 UpdateMultipliers<Real, Columns, Penalty, std::decay_t<decltype(material)>>{
-                     pairs(), moments_.data(), spread_.data(), position_.data(), increment_.data(),
-                     displacement_gradient_.data(), material, group.constants, group.range.first, multiplier_.data(),
-                     last ? violation_.data() : nullptr, line_.data()});
+          constexpr int width = multiplier_width;
+          const Range& range = group.range;
+          launch(queue_, "xpbd.multipliers", (range.count + width - 1) / width,
+                 UpdateMultipliers<Real, Columns, Penalty, std::decay_t<decltype(material)>, width>{
+                     pairs(), moments(), spread_.data(), position_.data(), increment_.data(),
+                     displacement_gradient_.data(), material, group.constants, range.first, range.first + range.count,
+                     multiplier_.data(), last ? violation_.data() : nullptr, line_.data()});
         };
         scene_.solver.hourglass > 0 ? update.template operator()<true>() : update.template operator()<false>();
       },
@@ -229,11 +229,10 @@ template <class Real, int Columns>
 void TotalLagrangian<Real, Columns>::apply_corrections() {
   const auto apply = [&]<bool Penalty>() {
     launch(queue_, "xpbd.corrections", particles(),
-           ApplyCorrections<Real, Columns, Penalty>{pairs(), line_.data(), position_.data(), increment_.data(),
-                                                    corrected_.data(), held_.data()});
+           ApplyCorrections<Real, Columns, Penalty>{pairs(), moments(), line_.data(), position_.data(),
+                                                    increment_.data(), held_.data()});
   };
   scene_.solver.hourglass > 0 ? apply.template operator()<true>() : apply.template operator()<false>();
-  increment_.swap(corrected_);
 }
 
 template <class Real, int Columns>
@@ -243,7 +242,7 @@ void TotalLagrangian<Real, Columns>::sweep_gauss_seidel(Group& group, bool last)
         for (const Range& colour : group.colour)
           launch(queue_, "xpbd.sweep", colour.count,
                  SolveBlocks<Real, Columns, std::decay_t<decltype(material)>>{
-                     pairs(), moments_.data(), spread_.data(), position_.data(), displacement_gradient_.data(),
+                     pairs(), moments(), spread_.data(), position_.data(), displacement_gradient_.data(),
                      material, group.constants, group.block_start.data() + colour.first, group.block_member.data(),
                      increment_.data(), multiplier_.data(), last ? violation_.data() : nullptr, held_.data()});
       },
@@ -269,7 +268,7 @@ void TotalLagrangian<Real, Columns>::evaluate() {
         [&](const auto& material) {
           launch(queue_, "xpbd.evaluate", group.range.count,
                  Evaluate<Real, Columns, std::decay_t<decltype(material)>>{
-                     pairs(), moments_.data(), position_.data(), material, group.constants.penalty, group.range.first,
+                     pairs(), moments(), position_.data(), material, group.constants.penalty, group.range.first,
                      displacement_gradient_.data(), energy_.data()});
         },
         group.material);

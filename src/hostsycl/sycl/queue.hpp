@@ -68,6 +68,15 @@ namespace detail {
 /// lane of the same vector loop, with the same rounding, for any number of threads.
 inline constexpr std::size_t block = 64;
 
+/// A kernel whose items do the work of several says of how many.
+template <class Kernel>
+constexpr std::size_t items_per_block() {
+  if constexpr (requires { Kernel::coarseness; })
+    return Kernel::coarseness < block ? block / Kernel::coarseness : 1;
+  else
+    return block;
+}
+
 template <class Kernel>
 inline void run_items(const Kernel& kernel, std::size_t begin, std::size_t end, std::size_t size) {
 #if !defined(__clang__)  // which has no such promise without a warning for every loop that it leaves alone
@@ -139,14 +148,15 @@ class queue {
       command.end_ = event::now();
       return command;
     }
-    const std::size_t blocks = (size + detail::block - 1) / detail::block;
+    constexpr std::size_t block = detail::items_per_block<Kernel>();
+    const std::size_t blocks = (size + block - 1) / block;
 #pragma omp parallel if (blocks >= 16)  // less is done before a second thread has woken
     {
       const Kernel mine = kernel;  // a private copy: its pointers can't alias what it writes
       const auto threads = static_cast<std::size_t>(omp_get_num_threads());
       const auto thread = static_cast<std::size_t>(omp_get_thread_num());
-      const std::size_t begin = blocks * thread / threads * detail::block;
-      const std::size_t stop = blocks * (thread + 1) / threads * detail::block;
+      const std::size_t begin = blocks * thread / threads * block;
+      const std::size_t stop = blocks * (thread + 1) / threads * block;
       const std::size_t end = stop < size ? stop : size;
       detail::run_chosen(mine, begin, end, size);
     }
