@@ -223,6 +223,49 @@ TEST_F(Vtk, VtksReaderGivesBackEveryValue) {
   }
 }
 
+TEST_F(Vtk, FramesReadBackWithNamesAndUnits) {
+  auto frame = some_particles(57);
+  frame.data[0].unit = "m/s";
+  write_particles(folder_ / "p.vtp", frame.positions, frame.data, 0.125);
+  const ParticleFrame back = read_particles(folder_ / "p.vtp");
+  EXPECT_EQ(back.particles, 57u);
+  ASSERT_EQ(back.fields.size(), frame.data.size() + 1);
+  EXPECT_EQ(back.fields[0].name, "position");
+  EXPECT_EQ(back.fields[1].unit, "m/s");
+  EXPECT_EQ(back.fields[2].unit, "");
+  const auto expect_numbers = [](const ParticleFrame::Values& found, const PointData& expected) {
+    EXPECT_EQ(found.components, expected.components);
+    std::visit(
+        [&](const auto& values) {
+          ASSERT_EQ(found.numbers.size(), values.size());
+          for (std::size_t i = 0; i < values.size(); ++i)
+            ASSERT_EQ(found.numbers[i], static_cast<double>(values[i])) << found.name << " " << i;
+        },
+        expected.values);
+  };
+  expect_numbers(back.fields[0], frame.positions);
+  for (const auto& expected : frame.data) {
+    ASSERT_NE(back.find(expected.name), nullptr) << expected.name;
+    expect_numbers(*back.find(expected.name), expected);
+  }
+  EXPECT_EQ(back.find("missing"), nullptr);
+}
+
+TEST_F(Vtk, DamagedResultsAreRefusedInOneSentence) {
+  const auto frame = some_particles(57);
+  write_particles(folder_ / "p.vtp", frame.positions, frame.data, 0.125);
+  const std::string whole = read_whole(folder_ / "p.vtp");
+  for (const std::size_t size : {std::size_t(0), std::size_t(10), whole.size() / 2, whole.size() - 60}) {
+    write_whole(folder_ / "cut.vtp", std::string_view(whole).substr(0, size));
+    EXPECT_THROW((void)read_particles(folder_ / "cut.vtp"), InputError) << size;
+  }
+  EXPECT_THROW((void)read_particles(folder_ / "none.vtp"), InputError);
+  write_whole(folder_ / "bad.pvd", "<VTKFile><Collection><DataSet timestep=\"0\"/></Collection></VTKFile>");
+  EXPECT_THROW((void)read_collection(folder_ / "bad.pvd"), InputError);
+  write_whole(folder_ / "bad.pvd", "<VTKFile><Coll");
+  EXPECT_THROW((void)read_collection(folder_ / "bad.pvd"), InputError);
+}
+
 TEST_F(Vtk, TheFormatIsRawAppendedAndPlain) {
   const auto frame = some_particles(5);
   write_particles(folder_ / "p.vtp", frame.positions, frame.data, 0);
@@ -261,6 +304,12 @@ TEST_F(Vtk, ValuesThatDoNotFitTheParticlesAreRefused) {
   std::get<std::vector<float>>(frame.data[0].values).pop_back();
   EXPECT_THROW(write_particles(folder_ / "p.vtp", frame.positions, frame.data, 0), std::invalid_argument);
   EXPECT_TRUE(files().empty());
+}
+
+TEST_F(Vtk, TheCollectionReadsBack) {
+  const std::vector<std::pair<double, std::string>> frames{{0, "particles/a.vtp"}, {0.1, "particles/b & \"c\".vtp"}};
+  write_collection(folder_ / "p.pvd", frames);
+  EXPECT_EQ(read_collection(folder_ / "p.pvd"), frames);
 }
 
 TEST_F(Vtk, TheCollectionListsTimesAndFiles) {
@@ -403,6 +452,39 @@ TEST_F(CheckpointFile, RandomDamageOfTheTableNeverCrashes) {
     } catch (const InputError&) {
     }
   }
+}
+
+/// A result of each format that was ever released stays readable: tests/data/formats/VERSION was written by
+/// `ductile run tests/data/formats/VERSION/scene.toml -o ...`, eight particles in free fall for four steps of 1 ms.
+TEST(OldFormats, StayReadable) {
+  std::size_t versions = 0;
+  for (const auto& entry : fs::directory_iterator(DUCTILE_TEST_DATA "/formats")) {
+    ++versions;
+    const fs::path result = entry.path() / "result";
+    const auto checkpoint = read_checkpoint(result / "checkpoint.bin");
+    EXPECT_EQ(checkpoint.backend, "host");
+    EXPECT_EQ(checkpoint.scene_digest.size(), 64u);
+    const auto position = std::find_if(checkpoint.blocks.begin(), checkpoint.blocks.end(),
+                                       [](const auto& block) { return block.name == "position"; });
+    ASSERT_NE(position, checkpoint.blocks.end());
+    EXPECT_EQ(position->bytes.size(), 8 * 4 * sizeof(double));
+    const auto history = CsvTable::read(result / "history.csv");
+    EXPECT_EQ(history.rows(), 5u);
+    // Symplectic Euler in double precision: m g t downwards.
+    EXPECT_NEAR(history.column("momentum_z").back(), -8 * 9.81 * 4e-3, 1e-12);
+    EXPECT_EQ(CsvTable::read(result / "probes.csv").rows(), 5u);
+    const auto frames = read_collection(result / "particles.pvd");
+    ASSERT_EQ(frames.size(), 3u);
+    for (const auto& [time, name] : frames) {
+      const auto frame = read_particles(result / name);
+      ASSERT_EQ(frame.particles, 8u);
+      const auto* velocity = frame.find("velocity");
+      ASSERT_NE(velocity, nullptr);
+      for (std::size_t k = 2; k < 24; k += 3) EXPECT_NEAR(velocity->numbers[k], -9.81 * time, 1e-12);
+    }
+    EXPECT_NE(read_whole(result / "run.json").find("\"status\": \"finished\""), std::string::npos);
+  }
+  EXPECT_GE(versions, 1u);
 }
 
 TEST_F(CheckpointFile, ForeignAndOtherVersionsAreNamed) {

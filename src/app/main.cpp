@@ -10,8 +10,11 @@
 
 #include "app/bench.hpp"
 #include "app/check.hpp"
+#include "app/compare.hpp"
+#include "app/completion.hpp"
 #include "app/probe.hpp"
 #include "app/run.hpp"
+#include "app/shipped.hpp"
 #include "app/validate.hpp"
 #include "app/version.hpp"
 #include "common/error.hpp"
@@ -24,7 +27,9 @@ using namespace ductile;
 enum ExitCode { done = 0, failed = 1, wrong_input = 2, unusable_device = 3 };
 
 void add_scene(CLI::App& command, std::filesystem::path& scene, std::vector<std::string>& overrides) {
-  command.add_option("scene", scene, "scene file (TOML)")->required()->type_name("SCENE");
+  command.add_option("scene", scene, "scene file (TOML), or the name of a scene that comes with Ductile")
+      ->required()
+      ->type_name("SCENE");
   command.add_option("--set", overrides, "override a value, e.g. --set solver.iterations=40 (repeatable)")
       ->type_name("KEY=VALUE")
       ->expected(1)
@@ -43,11 +48,18 @@ void add_run(CLI::App& program, std::function<int()>& action) {
   command->add_flag("--force", options->force, "replace the result in the folder");
   command->add_flag("-q,--quiet", options->quiet, "print errors only");
   command->footer(
+      "Ctrl-C finishes the frame, writes a checkpoint and says how to go on; a second one stops after the present "
+      "step.\n"
       "Examples:\n"
-      "  ductile run scenes/first_light.toml\n"
+      "  ductile run first_light\n"
       "  ductile run scenes/first_light.toml -o soft --set materials.rubber.elastic.youngs_modulus=2e4\n"
-      "  ductile run scenes/first_light.toml --resume");
-  command->callback([options, &action] { action = [options] { return app::run(*options); }; });
+      "  ductile run first_light --resume");
+  command->callback([options, &action] {
+    action = [options] {
+      options->scene_file = app::find_scene(options->scene);
+      return app::run(*options);
+    };
+  });
 }
 
 void add_check(CLI::App& program, std::function<int()>& action) {
@@ -58,9 +70,10 @@ void add_check(CLI::App& program, std::function<int()>& action) {
   auto* command = program.add_subcommand("check", "check a scene and say what a run would need; simulate nothing");
   auto options = std::make_shared<Options>();
   add_scene(*command, options->scene, options->overrides);
-  command->footer("Example:\n  ductile check scenes/first_light.toml --set bodies[0].spacing=0.01");
-  command->callback(
-      [options, &action] { action = [options] { return app::check(options->scene, options->overrides); }; });
+  command->footer("Example:\n  ductile check first_light --set bodies[0].spacing=0.01");
+  command->callback([options, &action] {
+    action = [options] { return app::check(app::find_scene(options->scene), options->overrides); };
+  });
 }
 
 struct ProbeOptions {
@@ -74,7 +87,7 @@ struct ProbeOptions {
 };
 
 int probe(const ProbeOptions& options) {
-  const auto scene = scene::read_scene(options.scene, options.overrides);
+  const auto scene = scene::read_scene(app::find_scene(options.scene), options.overrides);
   const auto found = std::find_if(scene.materials.begin(), scene.materials.end(),
                                   [&](const auto& material) { return material.name == options.material; });
   if (found == scene.materials.end()) {
@@ -123,8 +136,8 @@ void add_probe(CLI::App& program, std::function<int()>& action) {
       ->needs(path);
   command->footer(
       "Examples:\n"
-      "  ductile probe scenes/first_light.toml --material rubber --F 1.1,0,0,0,1,0,0,0,1\n"
-      "  ductile probe scenes/first_light.toml --material rubber --path uniaxial --from 0.5 --to 2 --steps 150");
+      "  ductile probe first_light --material rubber --F 1.1,0,0,0,1,0,0,0,1\n"
+      "  ductile probe first_light --material rubber --path uniaxial --from 0.5 --to 2 --steps 150");
   command->callback([options, F, path, &action] {
     if (F->empty() && path->empty()) throw CLI::RequiredError("--F or --path");
     action = [options] { return probe(*options); };
@@ -163,19 +176,76 @@ void add_validate(CLI::App& program, std::function<int()>& action) {
   command->callback([options, &action] { action = [options]() -> int { app::validate(*options); }; });
 }
 
+void add_scenes(CLI::App& program, std::function<int()>& action) {
+  auto* command = program.add_subcommand("scenes", "list the scenes that come with Ductile");
+  auto names = std::make_shared<bool>(false);
+  command->add_flag("--names", *names, "names only, one a line");
+  command->footer("Example:\n  ductile scenes");
+  command->callback([names, &action] { action = [names] { return app::list_scenes(*names); }; });
+}
+
+void add_compare(CLI::App& program, std::function<int()>& action) {
+  auto* command = program.add_subcommand("compare", "differences of two results, field by field, and of their speed");
+  auto options = std::make_shared<app::CompareOptions>();
+  command->add_option("a", options->a, "result folder")->required()->type_name("A");
+  command->add_option("b", options->b, "result folder to compare with it")->required()->type_name("B");
+  command->add_option("--tolerance", options->tolerance, "exit with 1 if a field differs by more, relative to its size")
+      ->check(CLI::NonNegativeNumber);
+  command->footer(
+      "A difference is the norm over the components of a field. It is relative to the largest norm in either result, "
+      "for\n"
+      "positions to the size of the scene. Particles are matched by id, frames and rows by time. Exit code 0 whatever "
+      "the\n"
+      "differences are, unless --tolerance is given.\n"
+      "Examples:\n"
+      "  ductile compare results/cpu results/gpu\n"
+      "  ductile compare results/single results/double --tolerance 1e-3");
+  command->callback([options, &action] { action = [options] { return app::compare(*options); }; });
+}
+
+void add_completion(CLI::App& program, std::function<int()>& action) {
+  auto* command = program.add_subcommand("completion", "print a script that completes commands, options and scenes");
+  auto shell = std::make_shared<std::string>();
+  command->add_option("shell", *shell, "bash, zsh or fish")->required()->type_name("SHELL");
+  command->footer(
+      "Examples:\n"
+      "  source <(ductile completion bash)                                      # in ~/.bashrc\n"
+      "  source <(ductile completion zsh)                                       # in ~/.zshrc, after compinit\n"
+      "  ductile completion fish > ~/.config/fish/completions/ductile.fish");
+  command->callback([&program, shell, &action] {
+    action = [&program, shell] {
+      fmt::print("{}", app::completion(program, *shell));
+      return done;
+    };
+  });
+}
+
+void add_devices(CLI::App& program, std::function<int()>& action) {
+  auto* command = program.add_subcommand("devices", "list the devices of this back end");
+  command->footer("Example:\n  ductile devices\n  ductile run first_light --device 0");
+  command->callback([&action] { action = app::devices; });
+}
+
 int execute(int argc, char** argv) {
   CLI::App program("Ductile simulates elastic and inelastic solids with particles.", "ductile");
   program.set_version_flag("--version", app::version);
   program.require_subcommand(1);
+  program.footer(
+      "First steps:\n"
+      "  ductile scenes                     what there is to run\n"
+      "  ductile run first_light            simulate into results/first_light, for ParaView or tools/render\n"
+      "  ductile run --help                 options and examples; every command has them\n"
+      "Exit codes: 0 done, 1 the simulation failed, 2 the input is wrong, 3 the device is unusable, 130 interrupted.");
   std::function<int()> action;
   add_run(program, action);
   add_check(program, action);
   add_probe(program, action);
   add_bench(program, action);
   add_validate(program, action);
-  program.add_subcommand("devices", "list the devices of this back end")->callback([&action] {
-    action = app::devices;
-  });
+  add_scenes(program, action);
+  add_compare(program, action);
+  add_devices(program, action);
+  add_completion(program, action);
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

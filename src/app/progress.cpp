@@ -1,13 +1,25 @@
 #include "app/progress.hpp"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <limits>
 
 #include "app/text.hpp"
 
 namespace ductile::app {
+
+namespace {
+
+/// Columns of the terminal behind standard error, which may change while the program runs.
+std::size_t terminal_width() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
+}
+
+}  // namespace
 
 Progress::Progress(long long first_step, long long last_step, double time_step, double work_per_step, bool quiet)
     : first_(first_step),
@@ -21,14 +33,21 @@ Progress::Progress(long long first_step, long long last_step, double time_step, 
 
 Progress::~Progress() { finish(); }
 
-std::string Progress::line(long long step, double min_volume_ratio) const {
+std::string Progress::line(long long step, double min_volume_ratio, std::size_t width) const {
   const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
   const auto done = double(step - first_);
   const double left = done > 0 ? elapsed / done * double(last_ - step) : 0;
-  return fmt::format(
-      "{:3.0f} %  step {}/{}  t {:.4g}/{:.4g} s  {} particle-iterations/s  smallest volume {:.3f}  {} left",
-      100.0 * double(step) / double(last_), step, last_, double(step) * time_step_, double(last_) * time_step_,
-      format_count(elapsed > 0 ? done * work_per_step_ / elapsed : 0), min_volume_ratio, format_seconds(left));
+  const double percent = 100.0 * double(step) / double(last_);
+  const double time = double(step) * time_step_, end = double(last_) * time_step_;
+  const auto rate = format_count(elapsed > 0 ? done * work_per_step_ / elapsed : 0);
+  const std::string full = fmt::format(
+      "{:3.0f} %  step {}/{}  t {:.4g}/{:.4g} s  {} left  {} particle-iterations/s  smallest volume ratio {:.3f}",
+      percent, step, last_, time, end, format_seconds(left), rate, min_volume_ratio);
+  if (full.size() < width) return full;
+  // A line that wraps can't be overwritten.
+  return fmt::format("{:3.0f} %  step {}  t {:.4g} s  {} left  {}/s  J {:.3f}", percent, step, time,
+                     format_seconds(left), rate, min_volume_ratio)
+      .substr(0, width - 1);
 }
 
 void Progress::update(long long step, double min_volume_ratio) {
@@ -37,12 +56,12 @@ void Progress::update(long long step, double min_volume_ratio) {
     const auto now = Clock::now();
     if (step != last_ && now - shown_ < std::chrono::milliseconds(200)) return;
     shown_ = now;
-    fmt::print(stderr, "\r{}\033[K", line(step, min_volume_ratio));
+    fmt::print(stderr, "\r{}\033[K", line(step, min_volume_ratio, terminal_width()));
     std::fflush(stderr);
     open_ = true;
   } else if (const int tenth = static_cast<int>(10 * step / last_); tenth != tenth_) {
     tenth_ = tenth;
-    fmt::print(stderr, "{}\n", line(step, min_volume_ratio));
+    fmt::print(stderr, "{}\n", line(step, min_volume_ratio, std::numeric_limits<std::size_t>::max()));
   }
 }
 

@@ -17,7 +17,7 @@ class Progress {
 
  private:
   using Clock = std::chrono::steady_clock;
-  [[nodiscard]] std::string line(long long step, double min_volume_ratio) const;
+  [[nodiscard]] std::string line(long long step, double min_volume_ratio, std::size_t width) const;
 
   long long first_, last_;
   double time_step_, work_per_step_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -48,6 +49,15 @@ const std::vector<std::string>& result_names() {
 }
 
 constexpr const char* bookkeeping = "run";
+
+/// Unit of a field, "1" for plain numbers; empty where it depends on the material, as for plastic state.
+std::string unit_of(std::string_view field) {
+  static const std::map<std::string_view, std::string> units{
+      {"position", "m"},          {"velocity", "m/s"},           {"cauchy_stress", "Pa"},
+      {"von_mises_stress", "Pa"}, {"deformation_gradient", "1"}, {"volume_ratio", "1"}};
+  const auto found = units.find(field);
+  return found == units.end() ? "" : found->second;
+}
 
 }  // namespace
 
@@ -153,6 +163,7 @@ void ResultFolder::record(long long step, double time, const StepReport& r, cons
 void ResultFolder::write_frame(Solver& solver, double time) {
   const auto to_point_data = [](ParticleField&& field) {
     io::PointData data{std::move(field.name), field.components, {}};
+    data.unit = unit_of(data.name);
     std::visit([&](auto& values) { data.values = std::move(values); }, field.values);
     return data;
   };

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "app/progress.hpp"
@@ -19,9 +20,28 @@ namespace ductile::app {
 
 namespace {
 
-volatile std::sig_atomic_t interrupted = 0;
+/// How soon to stop: 0 not at all, 1 after the next frame, 2 after the present step.
+volatile std::sig_atomic_t stop_level = 0;
 
-void interrupt(int) { interrupted = 1; }
+/// The first Ctrl-C lets the frame be finished, the second the step; the third ends the program at once, which harms no
+/// file either.
+void interrupt(int) {
+  stop_level = stop_level + 1;
+  if (stop_level >= 2) std::signal(SIGINT, SIG_DFL);
+}
+/// Batch systems send this a short while before they kill.
+void terminate(int) { stop_level = 2; }
+
+/// As one word for a shell.
+std::string quoted(const std::string& text) {
+  const bool plain = !text.empty() && text.find_first_not_of(
+                                          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                          "0123456789_-+=./,:@%") == std::string::npos;
+  if (plain) return text;
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
+  return out + "'";
+}
 
 double peak_memory() {
   rusage usage{};
@@ -38,8 +58,10 @@ struct Schedule {
       : last_step(std::max(1LL, std::llround(scene.solver.end_time / scene.solver.time_step))),
         checkpoint_steps(std::max(1LL, std::llround(scene.output.checkpoint_interval / scene.solver.time_step))),
         frame_steps(std::max(1.0, scene.output.interval / scene.solver.time_step)) {}
-  [[nodiscard]] bool frame_due(long long step, std::size_t frames) const {
-    return step == last_step || step >= std::llround(double(frames) * frame_steps);
+  [[nodiscard]] bool frame_due(long long step, std::size_t frames) const { return step >= frame_step(frames); }
+  /// The step that ends the frame after these.
+  [[nodiscard]] long long frame_step(std::size_t frames) const {
+    return std::min(last_step, std::llround(double(frames) * frame_steps));
   }
 };
 
@@ -82,12 +104,20 @@ class Run {
   }
 
   [[nodiscard]] std::string how_to_go_on() const {
-    return fmt::format("The result up to the last checkpoint is whole in {}; go on with: ductile run {} -o {} --resume",
-                       folder_.path().string(), options_.scene.string(), folder_.path().string());
+    return fmt::format("The result up to the last checkpoint is whole in {}; go on with: {}", folder_.path().string(),
+                       resume_command());
   }
 
  private:
   using Clock = std::chrono::steady_clock;
+  /// What the user types to go on; DUCTILE_COMMAND is how a script around this program is called.
+  [[nodiscard]] std::string resume_command() const {
+    const char* script = std::getenv("DUCTILE_COMMAND");
+    std::string command = fmt::format("{} run {} -o {}", script != nullptr ? script : "ductile",
+                                      quoted(options_.scene.string()), quoted(folder_.path().string()));
+    for (const auto& change : options_.overrides) command += " --set " + quoted(change);
+    return command + " --resume";
+  }
   static double seconds_since(Clock::time_point then) {
     return std::chrono::duration<double>(Clock::now() - then).count();
   }
@@ -109,23 +139,34 @@ class Run {
       const StepReport report = solver_->advance();
       step_seconds_ += seconds_since(step_start);
       folder_.record(solver_->step(), time(), report, solver_->probe());
-      const bool stop = interrupted != 0;
-      if (schedule_.frame_due(solver_->step(), folder_.frames())) folder_.write_frame(*solver_, time());
+      const bool frame = schedule_.frame_due(solver_->step(), folder_.frames());
+      if (frame) folder_.write_frame(*solver_, time());
+      const bool stop = stop_level >= 2 || (stop_level == 1 && frame);
       if (stop || solver_->step() % schedule_.checkpoint_steps == 0 || solver_->step() == schedule_.last_step)
         folder_.write_checkpoint(*solver_, wall_seconds());
       progress.update(solver_->step(), report.min_volume_ratio);
       if (stop && solver_->step() < schedule_.last_step) {
         progress.finish();
         write_record("interrupted");
-        fmt::print(stderr, "Interrupted after step {} (t = {:.4g} s). Go on with: ductile run {} -o {} --resume\n",
-                   solver_->step(), time(), options_.scene.string(), folder_.path().string());
+        fmt::print(stderr, "Interrupted after step {} (t = {:.4g} s); all is saved. Go on with: {}\n", solver_->step(),
+                   time(), resume_command());
         return 130;
       }
+      if (stop_level == 1 && !told_) tell_of_stopping(progress);
     }
     progress.finish();
     write_record("finished");
     farewell();
     return 0;
+  }
+
+  void tell_of_stopping(Progress& progress) {
+    told_ = true;
+    progress.finish();
+    const long long steps = schedule_.frame_step(folder_.frames()) - solver_->step();
+    const double seconds = double(steps) * step_seconds_ / double(std::max(1LL, solver_->step() - first_step_));
+    fmt::print(stderr, "Finishing the frame (about {}); Ctrl-C again stops after the present step.\n",
+               format_seconds(seconds));
   }
 
   void greet() const {
@@ -198,12 +239,13 @@ class Run {
   std::unique_ptr<Solver> solver_;
   double setup_seconds_ = 0, earlier_seconds_ = 0, step_seconds_ = 0;
   long long first_step_ = 0;
+  bool told_ = false;  ///< that the run will stop at the next frame
 };
 
 }  // namespace
 
 int run(const RunOptions& options) {
-  const scene::Scene scene = scene::read_scene(options.scene, options.overrides);
+  const scene::Scene scene = scene::read_scene(options.scene_file, options.overrides);
   const auto output = options.output.empty() ? std::filesystem::path("results") / options.scene.stem() : options.output;
   if (options.resume && options.force) throw InputError("--resume and --force contradict each other: give one.");
   using Existing = ResultFolder::Existing;
@@ -212,7 +254,7 @@ int run(const RunOptions& options) {
                       : options.force ? Existing::replace
                                       : Existing::refuse);
   std::signal(SIGINT, interrupt);
-  std::signal(SIGTERM, interrupt);
+  std::signal(SIGTERM, terminate);
   Run simulation(scene, options, folder);
   try {
     return simulation.execute();

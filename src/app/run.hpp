@@ -7,8 +7,9 @@
 namespace ductile::app {
 
 struct RunOptions {
-  std::filesystem::path scene;
-  std::filesystem::path output;  ///< empty: results/<stem of the scene>
+  std::filesystem::path scene;       ///< as the user gave it
+  std::filesystem::path scene_file;  ///< where it is
+  std::filesystem::path output;      ///< empty: results/<stem of the scene>
   std::vector<std::string> overrides;
   std::string device;
   int threads = 0;

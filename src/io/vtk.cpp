@@ -3,20 +3,30 @@
 #include <fmt/format.h>
 #include <vtkAOSDataArrayTemplate.h>
 #include <vtkCellArray.h>
+#include <vtkCommand.h>
 #include <vtkDoubleArray.h>
 #include <vtkErrorCode.h>
+#include <vtkExecutive.h>
 #include <vtkFieldData.h>
+#include <vtkInformation.h>
+#include <vtkInformationStringKey.h>
 #include <vtkNew.h>
 #include <vtkPointData.h>
 #include <vtkPoints.h>
 #include <vtkPolyData.h>
 #include <vtkSmartPointer.h>
 #include <vtkTypeInt32Array.h>
+#include <vtkXMLDataElement.h>
+#include <vtkXMLDataParser.h>
+#include <vtkXMLPolyDataReader.h>
 #include <vtkXMLPolyDataWriter.h>
 
+#include <algorithm>
+#include <fstream>
 #include <iterator>
 #include <limits>
 #include <numeric>
+#include <sstream>
 #include <stdexcept>
 
 #include "common/error.hpp"
@@ -41,6 +51,7 @@ vtkSmartPointer<vtkDataArray> view(const PointData& data, std::size_t particles)
         array->SetNumberOfComponents(data.components);
         constexpr int keep_ownership = 1;  // VTK must not free it; the writer only reads it
         array->SetArray(const_cast<Number*>(values.data()), static_cast<vtkIdType>(values.size()), keep_ownership);
+        if (!data.unit.empty()) array->GetInformation()->Set(vtkDataArray::UNITS_LABEL(), data.unit.c_str());
         return array;
       },
       data.values);
@@ -90,6 +101,36 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
+/// Keeps VTK's own complaint, so that it can be part of ours instead of standing on the terminal.
+class Complaints : public vtkCommand {
+ public:
+  static Complaints* New() { return new Complaints; }
+  void Execute(vtkObject*, unsigned long, void*) override { any = true; }
+  bool any = false;
+};
+
+/// VTK's reader takes the raw data of a file that was cut as zeros, without a word.
+bool ends_whole(const std::filesystem::path& file) {
+  constexpr std::string_view last = "</VTKFile>";
+  std::ifstream stream(file, std::ios::binary);
+  std::string tail(32, '\0');
+  stream.seekg(-static_cast<std::streamoff>(tail.size()), std::ios::end);
+  stream.read(tail.data(), static_cast<std::streamsize>(tail.size()));
+  return stream && tail.find(last) != std::string::npos;
+}
+
+ParticleFrame::Values values_of(vtkDataArray* array, const std::string& name) {
+  ParticleFrame::Values values;
+  values.name = name;
+  values.components = array->GetNumberOfComponents();
+  if (const char* unit = array->GetInformation()->Get(vtkDataArray::UNITS_LABEL())) values.unit = unit;
+  values.numbers.resize(static_cast<std::size_t>(array->GetNumberOfValues()));
+  const auto components = static_cast<std::size_t>(values.components);
+  for (vtkIdType i = 0; i < array->GetNumberOfTuples(); ++i)
+    array->GetTuple(i, &values.numbers[static_cast<std::size_t>(i) * components]);
+  return values;
+}
+
 }  // namespace
 
 void write_particles(const std::filesystem::path& file, const PointData& positions, std::span<const PointData> data,
@@ -121,6 +162,59 @@ void write_collection(const std::filesystem::path& file, std::span<const std::pa
                    escaped(name));
   text += "  </Collection>\n</VTKFile>\n";
   write_whole(file, text);
+}
+
+const ParticleFrame::Values* ParticleFrame::find(std::string_view name) const {
+  const auto found = std::find_if(fields.begin(), fields.end(), [&](const auto& field) { return field.name == name; });
+  return found == fields.end() ? nullptr : &*found;
+}
+
+ParticleFrame read_particles(const std::filesystem::path& file) {
+  const auto refuse = [&](std::string_view why) { throw InputError(fmt::format("{}: {}", file.string(), why)); };
+  if (!std::filesystem::is_regular_file(file)) refuse("the file is missing");
+  if (!ends_whole(file)) refuse("it is damaged, or not a .vtp file");
+  const vtkNew<vtkXMLPolyDataReader> reader;
+  const vtkNew<Complaints> complaints;
+  reader->AddObserver(vtkCommand::ErrorEvent, complaints);
+  reader->AddObserver(vtkCommand::WarningEvent, complaints);
+  reader->GetExecutive()->AddObserver(vtkCommand::ErrorEvent, complaints);
+  reader->SetReaderErrorObserver(complaints);
+  reader->SetParserErrorObserver(complaints);
+  reader->SetFileName(file.c_str());
+  reader->Update();
+  vtkPolyData* data = reader->GetOutput();
+  if (complaints->any || reader->GetErrorCode() != vtkErrorCode::NoError || data->GetPoints() == nullptr)
+    refuse("it is damaged, or not a .vtp file");
+  ParticleFrame frame;
+  frame.particles = static_cast<std::size_t>(data->GetNumberOfPoints());
+  frame.fields.push_back(values_of(data->GetPoints()->GetData(), "position"));
+  if (frame.fields.back().unit.empty()) frame.fields.back().unit = "m";
+  for (int k = 0; k < data->GetPointData()->GetNumberOfArrays(); ++k)
+    if (vtkDataArray* array = data->GetPointData()->GetArray(k))
+      frame.fields.push_back(values_of(array, array->GetName() == nullptr ? "" : array->GetName()));
+  return frame;
+}
+
+std::vector<std::pair<double, std::string>> read_collection(const std::filesystem::path& file) {
+  const std::string text = read_whole(file);
+  const vtkNew<vtkXMLDataParser> parser;
+  const vtkNew<Complaints> complaints;
+  parser->AddObserver(vtkCommand::ErrorEvent, complaints);
+  std::istringstream stream(text);
+  parser->SetStream(&stream);
+  if (parser->Parse() == 0 || complaints->any)
+    throw InputError(fmt::format("{}: it is damaged, or not a .pvd file", file.string()));
+  vtkXMLDataElement* collection = parser->GetRootElement()->FindNestedElementWithName("Collection");
+  std::vector<std::pair<double, std::string>> frames;
+  for (int k = 0; collection != nullptr && k < collection->GetNumberOfNestedElements(); ++k) {
+    vtkXMLDataElement* entry = collection->GetNestedElement(k);
+    double time = 0;
+    const char* name = entry->GetAttribute("file");
+    if (entry->GetScalarAttribute("timestep", time) == 0 || name == nullptr)
+      throw InputError(fmt::format("{}: entry {} lacks its time or file", file.string(), k));
+    frames.emplace_back(time, name);
+  }
+  return frames;
 }
 
 }  // namespace ductile::io

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -15,6 +16,7 @@ struct PointData {
   std::string name;
   int components = 1;
   std::variant<std::vector<float>, std::vector<double>, std::vector<std::int32_t>, std::vector<std::int64_t>> values;
+  std::string unit = {};  ///< SI; written as VTK's UNITS_LABEL unless empty
 };
 
 /// A .vtp of vertices (raw appended, uncompressed) at `positions` (3 components), whole or not at all.
@@ -22,5 +24,22 @@ void write_particles(const std::filesystem::path& file, const PointData& positio
                      double time);
 /// A .pvd that lists (time, file relative to the .pvd).
 void write_collection(const std::filesystem::path& file, std::span<const std::pair<double, std::string>> frames);
+
+/// Point data of a frame as numbers, positions among them under the name `position`.
+struct ParticleFrame {
+  struct Values {
+    std::string name, unit;
+    int components = 1;
+    std::vector<double> numbers;  ///< `components` for each particle
+  };
+  std::size_t particles = 0;
+  std::vector<Values> fields;
+
+  [[nodiscard]] const Values* find(std::string_view name) const;
+};
+/// A .vtp of this program. Throws InputError when it is missing or damaged.
+[[nodiscard]] ParticleFrame read_particles(const std::filesystem::path& file);
+/// The entries of a .pvd of this program. Throws InputError when it is missing or damaged.
+[[nodiscard]] std::vector<std::pair<double, std::string>> read_collection(const std::filesystem::path& file);
 
 }  // namespace ductile::io

@@ -1,0 +1,246 @@
+#include "app/compare.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "app/text.hpp"
+#include "common/error.hpp"
+#include "io/csv.hpp"
+#include "io/files.hpp"
+#include "io/vtk.hpp"
+
+namespace ductile::app {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// One field over all frames. A difference is the norm over the components; `scale` is the largest norm in either
+/// result, or the size of the scene for positions.
+struct Difference {
+  std::string name, unit;
+  double largest = 0, sum = 0, scale = 0, time = 0;
+  std::size_t particle = 0, count = 0;
+
+  [[nodiscard]] double relative() const { return largest == 0 ? 0 : largest / scale; }
+  [[nodiscard]] double mean() const { return count == 0 ? 0 : sum / double(count); }
+
+  void add(double difference, std::size_t index, double now) {
+    // A number against NaN differs by more than any number.
+    if (std::isnan(difference)) difference = std::numeric_limits<double>::infinity();
+    ++count;
+    sum += difference;
+    if (!(difference > largest)) return;
+    largest = difference;
+    particle = index;
+    time = now;
+  }
+};
+
+bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+/// Norms of a[k], b[k] and their difference over `components` numbers.
+struct Norms {
+  double a = 0, b = 0, difference = 0;
+};
+Norms norms(const double* a, const double* b, int components) {
+  Norms squares;
+  for (int c = 0; c < components; ++c) {
+    squares.a += a[c] * a[c];
+    squares.b += b[c] * b[c];
+    if (!same(a[c], b[c])) squares.difference += (a[c] - b[c]) * (a[c] - b[c]);
+  }
+  return {std::sqrt(squares.a), std::sqrt(squares.b), std::sqrt(squares.difference)};
+}
+
+double diagonal(const io::ParticleFrame::Values& positions) {
+  double squared = 0;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    for (std::size_t k = axis; k < positions.numbers.size(); k += 3) {
+      low = std::min(low, positions.numbers[k]);
+      high = std::max(high, positions.numbers[k]);
+    }
+    if (high > low) squared += (high - low) * (high - low);
+  }
+  return std::sqrt(squared);
+}
+
+void add_field(Difference& total, const io::ParticleFrame::Values& a, const io::ParticleFrame::Values& b, double time) {
+  total.unit = a.unit;
+  const auto step = std::size_t(a.components);
+  if (total.name == "position") total.scale = std::max(total.scale, diagonal(a));
+  for (std::size_t i = 0; i * step < a.numbers.size(); ++i) {
+    const Norms n = norms(&a.numbers[i * step], &b.numbers[i * step], a.components);
+    total.add(n.difference, i, time);
+    if (total.name != "position") total.scale = std::max({total.scale, n.a, n.b});
+  }
+}
+
+/// What both results have, and what only one has.
+class FrameComparison {
+ public:
+  FrameComparison(fs::path a, fs::path b) : a_(std::move(a)), b_(std::move(b)) {
+    const auto frames_a = io::read_collection(a_ / "particles.pvd");
+    const auto frames_b = io::read_collection(b_ / "particles.pvd");
+    auto b_frame = frames_b.begin();
+    for (const auto& [time, name] : frames_a) {
+      const double slack = 1e-9 * std::max(1.0, std::abs(time));  // the same step reads the same time
+      while (b_frame != frames_b.end() && b_frame->first < time - slack) ++b_frame;
+      if (b_frame == frames_b.end() || b_frame->first > time + slack) continue;
+      add(time, io::read_particles(a_ / name), io::read_particles(b_ / b_frame->second));
+    }
+    unmatched_ = frames_a.size() + frames_b.size() - 2 * frames_;
+    if (frames_ == 0)
+      throw InputError(fmt::format("{} and {} have no frame of the same time: run both with the same output.interval.",
+                                   a_.string(), b_.string()));
+  }
+
+  [[nodiscard]] const std::vector<Difference>& fields() const { return fields_; }
+  [[nodiscard]] std::size_t frames() const { return frames_; }
+  [[nodiscard]] std::size_t unmatched() const { return unmatched_; }
+  [[nodiscard]] const std::vector<std::string>& skipped() const { return skipped_; }
+
+ private:
+  void add(double time, const io::ParticleFrame& a, const io::ParticleFrame& b) {
+    if (a.particles != b.particles)
+      throw InputError(
+          fmt::format("{} has {} particles and {} has {}: only results of the same bodies and spacing can be "
+                      "compared particle by particle.",
+                      a_.string(), a.particles, b_.string(), b.particles));
+    ++frames_;
+    for (const auto& field : a.fields) {
+      if (field.name == "id" || field.name == "body") continue;
+      const auto* other = b.find(field.name);
+      if (other == nullptr || other->components != field.components)
+        skip(field.name);
+      else
+        add_field(total(field.name), field, *other, time);
+    }
+    for (const auto& field : b.fields)
+      if (a.find(field.name) == nullptr) skip(field.name);
+  }
+  void skip(const std::string& name) {
+    if (std::find(skipped_.begin(), skipped_.end(), name) == skipped_.end()) skipped_.push_back(name);
+  }
+  Difference& total(const std::string& name) {
+    const auto found = std::find_if(fields_.begin(), fields_.end(), [&](const auto& f) { return f.name == name; });
+    if (found != fields_.end()) return *found;
+    fields_.push_back({});
+    fields_.back().name = name;
+    return fields_.back();
+  }
+
+  fs::path a_, b_;
+  std::vector<Difference> fields_;
+  std::vector<std::string> skipped_;
+  std::size_t frames_ = 0, unmatched_ = 0;
+};
+
+std::string number(double value) { return value == 0 ? "0" : fmt::format("{:.3g}", value); }
+
+void print_fields(const FrameComparison& comparison) {
+  std::vector<std::vector<std::string>> rows{
+      {"field", "unit", "largest", "relative", "mean", "at particle", "at time"}};
+  for (const auto& f : comparison.fields())
+    rows.push_back({f.name, f.unit == "1" ? "" : f.unit, number(f.largest), number(f.relative()), number(f.mean()),
+                    f.largest == 0 ? "" : std::to_string(f.particle),
+                    f.largest == 0 ? "" : fmt::format("{:g} s", f.time)});
+  fmt::print("Particles, {} frame{} of the same time\n{}", comparison.frames(), comparison.frames() == 1 ? "" : "s",
+             format_table(rows));
+  if (comparison.unmatched() > 0)
+    fmt::print("  {} frame{} of one result only\n", comparison.unmatched(), comparison.unmatched() == 1 ? "" : "s");
+  if (!comparison.skipped().empty()) fmt::print("  not in both results: {}\n", fmt::join(comparison.skipped(), ", "));
+}
+
+/// Largest difference of every column of a table that both results have; rows are matched by time.
+void print_table(const fs::path& a, const fs::path& b, const std::string& name) {
+  if (!fs::exists(a / name) || !fs::exists(b / name)) return;
+  const auto table_a = io::CsvTable::read(a / name), table_b = io::CsvTable::read(b / name);
+  const auto times = table_a.column("time");
+  std::map<double, std::size_t> row_of_time;
+  const auto times_b = table_b.column("time");
+  for (std::size_t r = 0; r < times_b.size(); ++r) row_of_time.emplace(times_b[r], r);
+  std::vector<std::vector<std::string>> rows{{"column", "largest", "relative", "mean", "at time"}};
+  const auto& known = table_b.columns();
+  for (const auto& column : table_a.columns()) {
+    if (column == "time" || column == "step" || std::find(known.begin(), known.end(), column) == known.end()) continue;
+    const auto values_a = table_a.column(column), values_b = table_b.column(column);
+    Difference total;
+    for (std::size_t r = 0; r < times.size(); ++r) {
+      const auto match = row_of_time.find(times[r]);
+      if (match == row_of_time.end()) continue;
+      const Norms n = norms(&values_a[r], &values_b[match->second], 1);
+      total.add(n.difference, r, times[r]);
+      total.scale = std::max({total.scale, n.a, n.b});
+    }
+    rows.push_back({column, number(total.largest), number(total.relative()), number(total.mean()),
+                    total.largest == 0 ? "" : fmt::format("{:g} s", total.time)});
+  }
+  fmt::print("\n{}\n{}", name, format_table(rows));
+}
+
+nlohmann::json read_record(const fs::path& folder) {
+  const fs::path file = folder / "run.json";
+  try {
+    return nlohmann::json::parse(io::read_whole(file));
+  } catch (const nlohmann::json::exception& error) {
+    throw InputError(fmt::format("{}: it is damaged: {}", file.string(), error.what()));
+  }
+}
+
+void print_speed(const nlohmann::json& a, const nlohmann::json& b) {
+  const auto text = [](const nlohmann::json& record, const char* key) -> std::string {
+    const auto found = record.find(key);
+    if (found == record.end()) return "?";
+    return found->is_string() ? found->get<std::string>() : found->dump();
+  };
+  std::vector<std::vector<std::string>> rows{{"run", "A", "B", "B / A"}};
+  for (const char* key : {"backend", "device", "compiler", "version", "precision", "threads", "particles", "steps",
+                          "iterations", "status"})
+    rows.push_back({key, text(a, key), text(b, key), ""});
+  const auto compare_number = [&](const char* label, const char* key, auto&& format) {
+    const double first = a.value(key, 0.0), second = b.value(key, 0.0);
+    rows.push_back({label, format(first), format(second), first > 0 ? fmt::format("{:.2f}", second / first) : "?"});
+  };
+  compare_number("wall time", "wall_seconds", format_seconds);
+  compare_number("particle-iterations/s", "particle_iterations_per_second", format_count);
+  compare_number("peak memory", "peak_memory_bytes", format_bytes);
+  fmt::print("\nrun.json\n{}", format_table(rows));
+}
+
+}  // namespace
+
+int compare(const CompareOptions& options) {
+  for (const auto& folder : {options.a, options.b})
+    if (!fs::is_regular_file(folder / "particles.pvd"))
+      throw InputError(fmt::format("{} is not a result folder: it has no particles.pvd.", folder.string()));
+  const auto record_a = read_record(options.a), record_b = read_record(options.b);
+  fmt::print("A {}: {}\nB {}: {}\n", options.a.string(), record_a.value("title", ""), options.b.string(),
+             record_b.value("title", ""));
+  if (record_a.value("scene_digest", "") != record_b.value("scene_digest", ""))
+    fmt::print("The scenes differ in more than their end times.\n");
+  const FrameComparison comparison(options.a, options.b);
+  fmt::print("\n");
+  print_fields(comparison);
+  for (const char* table : {"history.csv", "probes.csv"}) print_table(options.a, options.b, table);
+  print_speed(record_a, record_b);
+  if (!options.tolerance) return 0;
+  std::vector<std::string> beyond;
+  for (const auto& field : comparison.fields())
+    if (!(field.relative() <= *options.tolerance)) beyond.push_back(field.name);
+  if (beyond.empty() && comparison.unmatched() == 0) {
+    fmt::print("\nEvery field agrees within {:g}.\n", *options.tolerance);
+    return 0;
+  }
+  if (!beyond.empty()) fmt::print("\nBeyond the tolerance of {:g}: {}\n", *options.tolerance, fmt::join(beyond, ", "));
+  if (comparison.unmatched() > 0) fmt::print("\nFrames are missing in one of the results.\n");
+  return 1;
+}
+
+}  // namespace ductile::app

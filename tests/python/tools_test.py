@@ -1,0 +1,190 @@
+"""Results as VTK's own Python reader sees them, and the Python tools. Run by tools/test."""
+
+import contextlib
+import importlib
+import io
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkCommonCore import vtkDataArray
+from vtkmodules.vtkIOXML import vtkXMLPolyDataReader
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+DUCTILE = os.environ.get("DUCTILE", str(ROOT / "build/host/ductile"))
+SPACING, DENSITY, STEP = 0.05, 1000.0, 1e-3
+SCENE = f"""
+title = "block in free fall"
+[solver]
+method = "total-lagrangian"
+time_step = {STEP}
+end_time = 0.04
+iterations = 2
+precision = "double"
+[materials.rubber]
+density = {DENSITY}
+elastic = {{ model = "neo-hookean", youngs_modulus = 1e5, poisson_ratio = 0.3 }}
+[[bodies]]
+name = "block"
+material = "rubber"
+spacing = {SPACING}
+shape = {{ type = "box", size = [0.2, 0.15, 0.1] }}
+[output]
+interval = 0.01
+"""
+PARTICLES = 4 * 3 * 2
+COMPONENTS = {
+    "id": 1,
+    "body": 1,
+    "velocity": 3,
+    "deformation_gradient": 9,
+    "cauchy_stress": 9,
+    "von_mises_stress": 1,
+    "volume_ratio": 1,
+}
+UNITS = {
+    "velocity": "m/s",
+    "deformation_gradient": "1",
+    "cauchy_stress": "Pa",
+    "von_mises_stress": "Pa",
+    "volume_ratio": "1",
+}
+
+
+@dataclass
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def tool(name, *arguments):
+    """Runs a Python tool, in this process: importing VTK and Matplotlib takes longer than the tests."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = importlib.import_module(name).main([str(argument) for argument in arguments])
+    return Done(code, out.getvalue(), err.getvalue())
+
+
+class ResultTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = Path(cls.temporary.name)
+        (cls.folder / "scene.toml").write_text(SCENE)
+        cls.result = cls.folder / "result"
+        subprocess.run([DUCTILE, "run", cls.folder / "scene.toml", "-o", cls.result, "-q"], check=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def frames(self):
+        for entry in ElementTree.parse(self.result / "particles.pvd").iter("DataSet"):
+            reader = vtkXMLPolyDataReader()
+            reader.SetFileName(str(self.result / entry.get("file")))
+            reader.Update()
+            yield float(entry.get("timestep")), reader.GetOutput()
+
+    def test_time_steps(self):
+        times = []
+        for time, data in self.frames():
+            self.assertEqual(data.GetFieldData().GetArray("TimeValue").GetValue(0), time)
+            times.append(time)
+        np.testing.assert_allclose(times, [0, 0.01, 0.02, 0.03, 0.04], rtol=1e-12)
+
+    def test_names_components_and_units(self):
+        for _, data in self.frames():
+            self.assertEqual(data.GetNumberOfPoints(), PARTICLES)
+            self.assertEqual(data.GetNumberOfVerts(), PARTICLES)
+            arrays = data.GetPointData()
+            found = {arrays.GetArrayName(k): arrays.GetArray(k) for k in range(arrays.GetNumberOfArrays())}
+            self.assertEqual({name: array.GetNumberOfComponents() for name, array in found.items()}, COMPONENTS)
+            for name, unit in UNITS.items():
+                self.assertEqual(found[name].GetInformation().Get(vtkDataArray.UNITS_LABEL()), unit, name)
+
+    def test_values_are_those_of_free_fall(self):
+        for time, data in self.frames():
+            arrays = data.GetPointData()
+            np.testing.assert_array_equal(vtk_to_numpy(arrays.GetArray("id")), np.arange(PARTICLES))
+            velocity = vtk_to_numpy(arrays.GetArray("velocity"))
+            # Symplectic Euler is exact for the velocity; the rest is the rounding of double precision.
+            np.testing.assert_allclose(velocity, np.tile([0, 0, -9.81 * time], (PARTICLES, 1)), atol=1e-9)
+            gradient = vtk_to_numpy(arrays.GetArray("deformation_gradient"))
+            np.testing.assert_allclose(gradient, np.tile(np.eye(3).ravel(), (PARTICLES, 1)), atol=1e-9)
+
+    def test_units_are_documented(self):
+        rows = (ROOT / "docs/results.md").read_text().splitlines()
+        for name, unit in UNITS.items():
+            row = next((r for r in rows if r.startswith(f"| `{name}` |")), "")
+            self.assertEqual(row.split("|")[3:4], [f" {unit} "], name)
+
+    def test_render_makes_a_video_of_all_frames(self):
+        import imageio_ffmpeg
+
+        video = self.folder / "video.mp4"
+        done = tool("render", self.result, "--video", video, "--size", "161x121", "--field", "velocity.z", "--fps", "5")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        frames, seconds = imageio_ffmpeg.count_frames_and_secs(str(video))
+        self.assertEqual(frames, 5)
+        self.assertAlmostEqual(seconds, 1.0, delta=0.21)
+
+    def test_render_names_what_is_wrong(self):
+        for arguments, words in (
+            (["--field", "speed"], "velocity"),
+            (["--field", "velocity.xx"], "x, y, z"),
+            (["--video", "film.avi"], ".mp4"),
+            (["--frame", "17"], "0 to 4"),
+        ):
+            done = tool("render", self.result, *arguments)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(words, done.stderr)
+
+
+class PortabilityTest(unittest.TestCase):
+    def write(self, folder, name, backend, device, bandwidth, rate):
+        case = {"name": "svd", "precision": "single", "particle_iterations_per_second": rate}
+        record = {"backend": backend, "device": device, "threads": 2, "bandwidth_gb_per_s": bandwidth, "cases": [case]}
+        (folder / name).write_text(json.dumps(record))
+        return folder / name
+
+    def test_harmonic_mean_over_devices(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            files = [
+                self.write(folder, "a", "host", "cpu", 20, 10e6),  # the best on its device; 0.5 M/s per GB/s
+                self.write(folder, "b", "jit", "cpu", 20, 5e6),  # half of it; 0.25
+                self.write(folder, "c", "jit", "gpu", 400, 400e6),  # alone on its device; 1.0
+            ]
+            done = tool("portability", *files, "--plot", folder / "plot.png")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            # jit: 2 / (1/0.5 + 1/1) and 2 / (1/0.25 + 1/1); host lacks the gpu.
+            self.assertIn(f"jit: portability {100 * 2 / 3:.0f} % by application, 40 % by bandwidth", done.stdout)
+            self.assertIn("host: portability 0 % by application", done.stdout)
+            self.assertGreater((folder / "plot.png").stat().st_size, 5000)
+
+    def test_other_files_are_refused(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            (folder / "text").write_text("hello")
+            (folder / "list").write_text("[1]")
+            files = [folder / "text", folder / "list", folder / "missing"]
+            files.append(self.write(folder, "nan", "host", "cpu", math.nan, 1e6))
+            for file in files:
+                done = tool("portability", file)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(file.name, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
