@@ -18,7 +18,7 @@ usage() { awk 'NR > 1 { if (!/^#/) exit; sub(/^# ?/, ""); print }' "$0"; }
 # preset_of BUILD: the CMake preset of a build folder below build/.
 preset_of() {
   case $1 in
-    host | dpcpp-jit | dpcpp | adaptivecpp | tsan) echo "$1" ;;
+    host | portable | dpcpp-jit | dpcpp | adaptivecpp | tsan) echo "$1" ;;
     asan) echo asan-ubsan ;;
     *) fail "There is no build \"$1\": use host, dpcpp-jit, asan or tsan, or dpcpp and adaptivecpp with their compilers." ;;
   esac

@@ -377,11 +377,14 @@ std::string syntax_message(const toml::parse_error& error) {
 }  // namespace
 
 Scene read_scene(const fs::path& file, const std::vector<std::string>& overrides) {
-  const std::string bytes = read_bytes(file);
+  return parse_scene(read_bytes(file), file, overrides);
+}
+
+Scene parse_scene(const std::string& text, const fs::path& file, const std::vector<std::string>& overrides) {
   ReadContext context{Problems(file.string()), file.parent_path(), {}};
   toml::table values;
   try {
-    values = parse_toml(bytes, file.string());
+    values = parse_toml(text, file.string());
   } catch (const toml::parse_error& error) {
     context.problems.add(error.source(), syntax_message(error),
                          "expected lines of key = value, [table] and [[list of tables]]");
@@ -392,7 +395,7 @@ Scene read_scene(const fs::path& file, const std::vector<std::string>& overrides
   Reader top(context, table(""), "", values, values.source());
   Scene scene = read_top_level(top, file);
   context.problems.throw_if_any();
-  scene.sha256 = sha256(bytes);
+  scene.sha256 = sha256(text);
   scene.digest = digest_of(std::move(context.effective));
   return scene;
 }

@@ -114,6 +114,12 @@ struct Motion {
   Vector3d velocity = Vector3d::Zero();
   Vector3d angular_velocity = Vector3d::Zero();
   Vector3d about = Vector3d::Zero();
+
+  // Where it began, for a motion that took over from another one while the simulation ran: at the time `since` the
+  // world had turned by `turned` and the rest point `from` had come to `about`.
+  double since = 0;  ///< s
+  Eigen::Matrix3d turned = Eigen::Matrix3d::Identity();
+  std::optional<Vector3d> from = {};  ///< none: `about`
 };
 
 struct Fixture {
@@ -175,5 +181,8 @@ struct Scene {
 /// Reads, overrides (`--set key=value`, value in TOML syntax or a bare word) and checks a scene. Throws InputError
 /// whose text holds every problem of the file, one `file:line:column: ...` each.
 [[nodiscard]] Scene read_scene(const std::filesystem::path& file, const std::vector<std::string>& overrides);
+/// The same for the text of a scene. `file` names it in messages; paths in it are relative to the folder of `file`.
+[[nodiscard]] Scene parse_scene(const std::string& text, const std::filesystem::path& file,
+                                const std::vector<std::string>& overrides);
 
 }  // namespace ductile::scene

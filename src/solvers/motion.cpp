@@ -54,11 +54,26 @@ void set_shape(Collider<Real>& collider, const geometry::ShapeKind& kind) {
 
 Pose pose_at(const scene::Motion& motion, double time) {
   Pose pose;
-  const double angle = motion.angular_velocity.norm() * time;
+  const double elapsed = time - motion.since;
+  const double angle = motion.angular_velocity.norm() * elapsed;
   if (angle != 0) pose.rotation = Eigen::AngleAxisd(angle, motion.angular_velocity.normalized()).toRotationMatrix();
-  pose.about = motion.about;
-  pose.about_now = motion.about + time * motion.velocity;
+  pose.rotation *= motion.turned;
+  pose.about = motion.from.value_or(motion.about);
+  pose.about_now = motion.about + elapsed * motion.velocity;
   return pose;
+}
+
+scene::Motion changed(const scene::Motion& before, double time, const Eigen::Vector3d& velocity,
+                      const Eigen::Vector3d& angular_velocity, const std::optional<Eigen::Vector3d>& about) {
+  const Pose now = pose_at(before, time);
+  scene::Motion motion;
+  motion.velocity = velocity;
+  motion.angular_velocity = angular_velocity;
+  motion.about = about.value_or(now.about_now);
+  motion.since = time;
+  motion.turned = now.rotation;
+  motion.from = now.about + now.rotation.transpose() * (motion.about - now.about_now);
+  return motion;
 }
 
 template <class Real>

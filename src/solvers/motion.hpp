@@ -2,6 +2,8 @@
 
 #include <Eigen/Geometry>
 
+#include <optional>
+
 #include "kernels/contact/colliders.hpp"
 #include "scene/scene.hpp"
 
@@ -22,6 +24,11 @@ struct Pose {
   Eigen::Vector3d about = Eigen::Vector3d::Zero(), about_now = Eigen::Vector3d::Zero();
 };
 [[nodiscard]] Pose pose_at(const scene::Motion& motion, double time);
+/// The motion that takes over at `time`, from where `before` has led to. Without `about` (world coordinates at that
+/// time) it turns about the same point as before.
+[[nodiscard]] scene::Motion changed(const scene::Motion& before, double time, const Eigen::Vector3d& velocity,
+                                    const Eigen::Vector3d& angular_velocity,
+                                    const std::optional<Eigen::Vector3d>& about);
 
 /// The collider's place during the step from `begin` to `end` seconds.
 template <class Real>

@@ -29,6 +29,7 @@ class ParticleSolver : public Solver {
   [[nodiscard]] std::vector<double> probe() override;
   [[nodiscard]] ParticleField positions() override;
   [[nodiscard]] ParticleField field(scene::Field which) override;
+  void change_fixture(std::size_t index, const scene::Fixture& fixture) override { scene_.fixtures[index] = fixture; }
 
  protected:
   struct Fixture {

@@ -52,6 +52,9 @@ class Solver {
   [[nodiscard]] virtual ParticleField positions() = 0;
   [[nodiscard]] virtual ParticleField field(scene::Field which) = 0;
 
+  /// Moves or releases a fixture otherwise than the scene said; its particles and its number stay.
+  virtual void change_fixture(std::size_t index, const scene::Fixture& fixture) = 0;
+
   [[nodiscard]] virtual std::vector<StateBlock> save() = 0;
   virtual void restore(long long step, const std::vector<StateBlock>& blocks) = 0;
 };

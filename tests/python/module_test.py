@@ -1,0 +1,133 @@
+"""The Python module, as a user's program sees it. Run by tools/test with PYTHONPATH on the built package."""
+
+import gc
+import math
+import runpy
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+import ductile
+
+ROOT = Path(__file__).resolve().parents[2]
+G = 9.81
+
+
+def block(**solver):
+    settings = {"method": "total-lagrangian", "time_step": 1e-3, "end_time": 0.1, "iterations": 5, "precision": "double"}
+    return {
+        "title": 'a "quoted" block',
+        "solver": settings | solver,
+        "materials": {
+            "soft rubber": {
+                "density": 1000.0,
+                "elastic": {"model": "neo-hookean", "youngs_modulus": 1e5, "poisson_ratio": 0.3},
+            }
+        },
+        "bodies": [
+            {
+                "name": "block",
+                "material": "soft rubber",
+                "spacing": 0.1,
+                "shape": {"type": "box", "size": np.array([0.4, 0.3, 0.5])},
+            }
+        ],
+    }
+
+
+def held(part):
+    """The block with a fixture on the particles of the upper (or all) layers."""
+    scene = block()
+    region = {"type": "box", "size": [9, 9, 9 if part == "all" else 0.2], "position": [0, 0, 0 if part == "all" else 0.25]}
+    scene["fixtures"] = [{"name": "grip", "body": "block", "region": region}]
+    scene["probes"] = [{"name": "middle", "body": "block"}]
+    return scene
+
+
+class ModuleTest(unittest.TestCase):
+    def test_free_fall_of_a_scene_built_here(self):
+        simulation = ductile.build(block())
+        self.assertEqual(simulation.title, 'a "quoted" block')
+        self.assertEqual(simulation.particles, 4 * 3 * 5)
+        self.assertEqual(simulation.body_names, ["block"])
+        rest = simulation.field("position")
+        state = simulation.advance(50)
+        self.assertEqual(state.step, 50)
+        self.assertAlmostEqual(simulation.time, 0.05)
+        fallen = simulation.field("position") - rest
+        # Symplectic Euler falls g dt^2 n (n + 1) / 2; double precision rounds the rest.
+        np.testing.assert_allclose(fallen, np.tile([0, 0, -G * 1e-6 * 50 * 51 / 2], (60, 1)), atol=1e-9)
+        self.assertAlmostEqual(state.momentum[2], -0.06 * 1000 * G * 0.05, places=6)
+
+    def test_arrays_have_shapes_and_own_their_memory(self):
+        simulation = ductile.build(block(precision="single"))
+        shapes = {name: simulation.field(name).shape for name in ("position", "deformation_gradient", "volume_ratio")}
+        self.assertEqual(shapes, {"position": (60, 3), "deformation_gradient": (60, 3, 3), "volume_ratio": (60,)})
+        before = simulation.field("position")
+        self.assertEqual(before.dtype, np.float32)
+        self.assertIsNotNone(before.base, "a copy would have no owner behind it")
+        kept = before.copy()
+        simulation.advance(5)
+        bodies = simulation.bodies
+        del simulation
+        gc.collect()
+        np.testing.assert_array_equal(before, kept)
+        np.testing.assert_array_equal(bodies, np.zeros(60))
+        with self.assertRaises(ValueError):
+            bodies[0] = 1
+
+    def test_fixtures_move_on_the_fly(self):
+        simulation = ductile.build(held("all"))
+        rest = simulation.field("position")
+        simulation.advance(3)
+        np.testing.assert_allclose(simulation.field("position"), rest, atol=1e-12)
+        simulation.move_fixture("grip", velocity=[1, 0, 0])
+        simulation.advance(10)
+        np.testing.assert_allclose(simulation.field("position"), rest + [0.01, 0, 0], atol=1e-9)
+        # A quarter turn about a point in the world, then on along z: each starts where the one before has led to.
+        simulation.move_fixture("grip", angular_velocity=[0, 0, math.pi / 2 / 0.01], about=[0.01, 0, 0])
+        simulation.advance(10)
+        turned = rest @ np.array([[0, 1, 0], [-1, 0, 0], [0, 0, 1]]) + [0.01, 0, 0]
+        np.testing.assert_allclose(simulation.field("position"), turned, atol=1e-9)
+        simulation.move_fixture("grip", velocity=[0, 0, 2])
+        simulation.advance(5)
+        np.testing.assert_allclose(simulation.field("position"), turned + [0, 0, 0.01], atol=1e-9)
+        np.testing.assert_allclose(simulation.probes()["middle"], [0.01, 0, 0.01], atol=1e-9)
+
+    def test_a_released_fixture_falls(self):
+        simulation = ductile.build(held("all"))
+        simulation.advance(5)
+        simulation.release_fixture("grip")
+        state = simulation.advance(10)
+        self.assertAlmostEqual(state.momentum[2], -0.06 * 1000 * G * 0.01, places=6)
+
+    def test_errors_are_python_errors(self):
+        with self.assertRaisesRegex(ductile.InputError, "iterations"):
+            ductile.build(block(iteration=3))
+        with self.assertRaisesRegex(ValueError, "grip"):
+            ductile.build(held("top")).move_fixture("grup")
+        with self.assertRaisesRegex(ductile.InputError, "velocity"):
+            ductile.build(block()).field("speed")
+        with self.assertRaisesRegex(ductile.InputError, "finite"):
+            ductile.build(held("top")).move_fixture("grip", velocity=[math.nan, 0, 0])
+        with self.assertRaisesRegex(ductile.InputError, "missing.toml"):
+            ductile.load("missing.toml")
+        with self.assertRaisesRegex(ductile.DeviceError, "no such device"):
+            ductile.build(block(), device="no such device")
+        with self.assertRaises(ductile.InputError):
+            ductile.build({"title": object()})
+
+    def test_a_scene_file_with_overrides(self):
+        simulation = ductile.load(ROOT / "scenes/first_light.toml", ["bodies[0].spacing=0.06"])
+        self.assertLess(simulation.advance(2).residual, 1)
+        self.assertGreater(len(ductile.devices()), 0)
+
+    def test_the_example_twists_and_springs_back(self):
+        twist = runpy.run_path(str(ROOT / "examples/python/twist.py"))["main"]()
+        self.assertAlmostEqual(twist[9], 90, delta=0.5)  # the fixture has turned by 180 degrees/s for 0.5 s
+        self.assertLess(min(twist[10:]), 30)
+
+
+if __name__ == "__main__":
+    unittest.main()
