@@ -1,4 +1,4 @@
-"""Writes the report: one HTML file that holds everything, results.json, and each figure as SVG."""
+"""Writes the report: one HTML file that holds everything; results.json; and the same as Markdown with figures beside it."""
 
 import datetime
 import html
@@ -25,7 +25,7 @@ p { margin: 0.4rem 0; max-width: 50rem; }
 table { border-collapse: collapse; font-size: 0.88rem; font-variant-numeric: tabular-nums; min-width: 20rem; }
 th, td { text-align: left; padding: 0.28rem 0.9rem 0.28rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 th { border-bottom: 1.5px solid var(--ink); font-weight: 600; }
-td.wide { min-width: 14rem; }
+td.wide { min-width: 14rem; } td.tight { white-space: nowrap; }
 figure { margin: 0.8rem 0; }
 figure svg { width: 100%; height: auto; max-width: 60rem; }
 code, pre { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: 0.88em; background: var(--back); }
@@ -47,8 +47,11 @@ def text_of(value):
 
 def table_html(columns, rows, wide=()):
     head = "".join(f"<th>{text_of(c)}</th>" for c in columns)
-    body = "".join("<tr>" + "".join(f'<td class="wide">{cell}</td>' if k in wide else f"<td>{cell}</td>"
-                                    for k, cell in enumerate(row)) + "</tr>" for row in rows)
+    def cell(k, text):
+        kind = "wide" if k in wide else "tight" if wide else ""
+        return f'<td class="{kind}">{text}</td>' if kind else f"<td>{text}</td>"
+
+    body = "".join("<tr>" + "".join(cell(k, text) for k, text in enumerate(row)) + "</tr>" for row in rows)
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
@@ -150,7 +153,7 @@ def report_html(outcomes, facts, options, seconds):
     summary = [[f'<a href="#{o["name"]}">{html.escape(o["module"].TITLE)}</a>', verdict(o), str(len(o["result"].checks)),
                 f'{o["seconds"]:.0f} s'] for o in outcomes]
     about = [["Ductile", f'{facts["version"]}, commit {facts["commit"]}'], ["Machine", f'{facts["processor"]}, {facts["cores"]} cores'],
-             ["Devices", "<br>".join(map(html.escape, facts["devices"].splitlines()))], ["System", facts["system"]],
+             ["Devices", f'<pre>{html.escape(facts["devices"])}</pre>'], ["System", facts["system"]],
              ["Python", facts["python"] + ", " + ", ".join(f"{k} {v}" for k, v in facts["packages"].items())],
              ["Measured", f'{facts["date"]}, {form}, {seconds / 60:.1f} minutes']]
     quick = " --quick" if options.quick else ""
@@ -170,10 +173,50 @@ reference, and each says which.</p>
 """
 
 
+def markdown_table(columns, rows):
+    def line(cells):
+        return "| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+    return "\n".join([line(columns), "|" + "---|" * len(columns), *map(line, rows)]) + "\n"
+
+
+def study_markdown(outcome, command):
+    module, result = outcome["module"], outcome["result"]
+    verdict_text = "failed" if outcome["error"] else "holds" if result.met else "misses its bound"
+    parts = [f"## {module.TITLE}", f"`{outcome['name']}`: **{verdict_text}**. {module.SHOWS}", f"Answers: {module.ANSWERS}. Repeat: `{command}`"]
+    if outcome["error"]:
+        parts.append("```\n" + outcome["error"].strip() + "\n```")
+    rows = [[c.what, f"{c.value:.4g} {c.unit}".strip(), f"{'>=' if c.least else '<='} {c.limit:.4g} {c.unit}".strip(),
+             "holds" if c.met else f"**missed by {c.missed_by:.3g} {c.unit}**".replace(" **", "**"), c.origin] for c in result.checks]
+    parts.append(markdown_table(["bound on", "measured", "bound", "", "where the bound comes from"], rows))
+    parts += result.remarks
+    parts += [f"![{figure.caption}](figures/{figure.name}.svg)\n\n*{figure.caption}*" for figure in result.figures]
+    for table in result.tables:
+        rows = [[text_of(cell) for cell in row] for row in table.rows]
+        parts.append(f"**{table.title}**\n\n" + markdown_table(table.columns, rows) + (f"\n{table.note}\n" if table.note else ""))
+    return "\n\n".join(parts)
+
+
+def report_markdown(outcomes, facts, options, seconds):
+    form, quick = ("quick form", " --quick") if options.quick else ("full form", "")
+    rows = [[f"[{o['module'].TITLE}](#{anchor(o['module'].TITLE)})", "failed" if o["error"] else "holds" if o["result"].met else "**misses its bound**",
+             len(o["result"].checks), f"{o['seconds']:.0f} s"] for o in outcomes]
+    head = (f"# Validation, as measured\n\n{facts['date']}, on {facts['processor']} with {facts['cores']} cores, Ductile {facts['version']} "
+            f"(commit {facts['commit']}), {form}, {seconds / 60:.0f} minutes. The same as one page: `ductile validate{quick}` writes `report.html`.\n")
+    return "\n\n".join([head, markdown_table(["study", "verdict", "bounds", "time"], rows)] +
+                       [study_markdown(o, f"tools/ductile validate {o['name']}{quick} -o DIR") for o in outcomes]) + "\n"
+
+
+def anchor(title):
+    """The link that Markdown viewers give a heading."""
+    return "".join(c for c in title.lower().replace(" ", "-") if c.isalnum() or c in "-_")
+
+
 def write(folder, outcomes, options, seconds):
     facts = environment(options)
     page = folder / "report.html"
     page.write_text(report_html(outcomes, facts, options, seconds), encoding="utf-8")
+    (folder / "README.md").write_text(report_markdown(outcomes, facts, options, seconds), encoding="utf-8")
     (folder / "results.json").write_text(json.dumps(results_json(outcomes, facts, options, seconds), indent=1) + "\n",
                                          encoding="utf-8")
     (folder / "figures").mkdir(exist_ok=True)
