@@ -3,7 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <numbers>
 
+#include "common/error.hpp"
+#include "geometry/distance_grid.hpp"
+#include "kernels/contact/distance_grid.hpp"
 #include "solvers/solver.hpp"
 
 namespace {
@@ -115,6 +122,221 @@ TEST(BodyContact, StackComesToRest) {
     for (std::size_t i = 0; i < 216; ++i) height += x[216 * b + i].z() / 216;
     // The lowest cube carries two others: rho g (2.5 H)/E = 3.7 % shorter, the others less. Two centimetres in all.
     EXPECT_NEAR(height, 0.15 + 0.3 * double(b), 0.03) << "cube " << b;
+  }
+}
+
+/// Smallest distance between particles of one body that were more than two spacings apart at rest.
+double self_clearance(const std::vector<Vector3d>& rest, const std::vector<Vector3d>& x, double spacing) {
+  double least = 1e9;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if ((rest[i] - rest[j]).norm() > 2 * spacing) least = std::min(least, (x[i] - x[j]).norm());
+  return least;
+}
+
+TEST(SelfContact, SquashedRingDoesNotPassThroughItself) {
+  // A ring on edge between two plates that come together until its hole is closed and its tube squeezed.
+  auto scene = cubes(1);
+  const double s = 0.04;
+  scene.gravity.setZero();
+  scene.solver.damping = 5;
+  scene.bodies[0].spacing = s;
+  scene.bodies[0].shape.kind = geometry::Torus{0.2, 0.08};
+  scene.bodies[0].shape.rotation = Eigen::AngleAxisd(std::numbers::pi / 2, Vector3d::UnitX()).toRotationMatrix();
+  for (const double side : {-1.0, 1.0}) {
+    scene::Collider plate;
+    plate.shape.kind = geometry::Plane{Vector3d(0, 0, -side), Vector3d(0, 0, 0.29 * side)};
+    plate.motion.velocity = {0, 0, -side};
+    scene.colliders.push_back(plate);
+  }
+  double clearance[2];
+  for (const bool self : {false, true}) {
+    scene.contact.self = self;
+    Queue queue;
+    const auto solver = make_solver(scene, queue);
+    const auto rest = positions(*solver);
+    for (int k = 0; k < 140; ++k) (void)solver->advance();
+    clearance[self ? 1 : 0] = self_clearance(rest, positions(*solver), s);
+  }
+  EXPECT_LT(clearance[0], 0.6 * s) << "the ring would not touch itself: nothing is tested";
+  EXPECT_GT(clearance[1], 0.8 * s);
+}
+
+scene::Scene flying_plates(double speed) {
+  auto scene = cubes(2);
+  scene.gravity.setZero();
+  scene.materials[0].elastic.youngs_modulus = 1e7;
+  for (std::size_t b = 0; b < 2; ++b) {
+    scene.bodies[b].spacing = 0.025;
+    scene.bodies[b].shape.kind = geometry::Box{Vector3d(0.05, 0.2, 0.2)};
+    scene.bodies[b].shape.position = {b == 0 ? -0.15 : 0.15, 0, 0};
+    scene.bodies[b].velocity = {b == 0 ? speed : -speed, 0, 0};
+  }
+  return scene;
+}
+
+TEST(BodyContact, ThinPlatesDoNotTunnel) {
+  // Two plates of two layers; in one step they come nearer by up to their thickness.
+  for (const double speed : {5.0, 25.0}) {
+    Queue queue;
+    const auto solver = make_solver(flying_plates(speed), queue);
+    StepReport end;
+    double least = 1e9;
+    for (int k = 0; k < int(0.15 / speed / 1e-3) + 10; ++k) {
+      end = solver->advance();
+      const auto x = positions(*solver);
+      double left = 0, right = 0;
+      for (std::size_t i = 0; i < x.size(); ++i) (2 * i < x.size() ? left : right) += 2 * x[i].x() / double(x.size());
+      least = std::min(least, right - left);
+    }
+    // The plates are 0.05 m thick; they are compressed a little.
+    EXPECT_GT(least, 0.04) << "passed through each other at " << speed << " m/s";
+    // 2 kg each, opposite: rounding of the momentum of one.
+    EXPECT_LT(end.momentum.norm() / (2 * speed), 1e-11);
+  }
+}
+
+TEST(BodyContact, TooFastForTheStepIsRefused) {
+  Queue queue;
+  const auto solver = make_solver(flying_plates(100), queue);
+  try {
+    (void)solver->advance();
+    FAIL() << "went on";
+  } catch (const SimulationError& error) {
+    EXPECT_NE(std::string(error.what()).find("time step"), std::string::npos) << error.what();
+  }
+}
+
+/// Triangles of a sphere, latitude by longitude.
+geometry::Mesh sphere_mesh(double radius, std::uint32_t rings, std::uint32_t sectors) {
+  std::vector<Vector3d> vertices{{0, 0, radius}, {0, 0, -radius}};
+  std::vector<std::array<std::uint32_t, 3>> triangles;
+  const auto vertex = [&](std::uint32_t ring, std::uint32_t sector) { return 2 + ring * sectors + sector % sectors; };
+  for (std::uint32_t r = 0; r + 1 < rings; ++r)
+    for (std::uint32_t c = 0; c < sectors; ++c) {
+      const double theta = std::numbers::pi * double(r + 1) / double(rings);
+      const double phi = 2 * std::numbers::pi * double(c) / double(sectors);
+      vertices.push_back(radius *
+                         Vector3d(std::sin(theta) * std::cos(phi), std::sin(theta) * std::sin(phi), std::cos(theta)));
+    }
+  for (std::uint32_t c = 0; c < sectors; ++c) {
+    triangles.push_back({0, vertex(0, c), vertex(0, c + 1)});
+    triangles.push_back({1, vertex(rings - 2, c + 1), vertex(rings - 2, c)});
+    for (std::uint32_t r = 0; r + 2 < rings; ++r) {
+      triangles.push_back({vertex(r, c), vertex(r + 1, c), vertex(r + 1, c + 1)});
+      triangles.push_back({vertex(r, c), vertex(r + 1, c + 1), vertex(r, c + 1)});
+    }
+  }
+  return {std::make_shared<const geometry::TriangleMesh>(std::move(vertices), std::move(triangles), "sphere")};
+}
+
+geometry::Mesh box_mesh(const Vector3d& size) {
+  std::vector<Vector3d> vertices;
+  for (int k = 0; k < 8; ++k)
+    vertices.push_back(0.5 * size.cwiseProduct(Vector3d(k & 1 ? 1 : -1, k & 2 ? 1 : -1, k & 4 ? 1 : -1)));
+  std::vector<std::array<std::uint32_t, 3>> triangles{{0, 2, 3}, {0, 3, 1}, {4, 5, 7}, {4, 7, 6}, {0, 1, 5}, {0, 5, 4},
+                                                      {2, 6, 7}, {2, 7, 3}, {0, 4, 6}, {0, 6, 2}, {1, 3, 7}, {1, 7, 5}};
+  return {std::make_shared<const geometry::TriangleMesh>(std::move(vertices), std::move(triangles), "box")};
+}
+
+TEST(DistanceGrid, AgreesWithTheExactDistance) {
+  const auto mesh = sphere_mesh(0.5, 40, 80);
+  const double width = 0.02;
+  const auto samples = geometry::sample_distance(*mesh.triangles, width, 0.1);
+  const DistanceGrid<double> grid{samples.values.data(),
+                                  {samples.origin.x(), samples.origin.y(), samples.origin.z()},
+                                  width,
+                                  1 / width,
+                                  std::uint32_t(samples.points[0]),
+                                  std::uint32_t(samples.points[1]),
+                                  std::uint32_t(samples.points[2])};
+  for (int k = 0; k < 2000; ++k) {
+    const Vector3d direction = Vector3d(std::sin(1.7 * k), std::sin(2.3 * k + 1), std::sin(0.9 * k + 2)).normalized();
+    const double away = -0.06 + 0.00006 * k;
+    const Vector3d p = (0.5 + away) * direction;
+    const auto found = grid.at({p.x(), p.y(), p.z()});
+    // Trilinear: width^2/(8 R) per curved direction; the mesh's faces lie up to (1 - cos(pi/80)) = 8e-4 inside.
+    EXPECT_NEAR(found.distance, away, 2 * width * width / (8 * 0.5) + 8e-4);
+    EXPECT_GT(found.normal.x * direction.x() + found.normal.y * direction.y() + found.normal.z * direction.z(), 0.998);
+  }
+  // Beyond the grid: outward, and no nearer than the grid's rim.
+  const auto far = grid.at({5, 0, 0});
+  EXPECT_NEAR(far.distance, 4.5, 0.05);
+  EXPECT_GT(far.normal.x, 0.999);
+}
+
+TEST(MeshCollider, ActsLikeTheAnalyticShape) {
+  // A block slides down a large sphere: mesh and formula lead it the same way.
+  auto scene = cubes(1);
+  scene.contact.enabled = false;
+  scene.bodies[0].shape.position = {0.1, 0.05, 1.16};
+  Vector3d centre[2];
+  for (const bool mesh : {false, true}) {
+    scene::Collider ball;
+    ball.friction = 0.3;
+    if (mesh)
+      ball.shape.kind = sphere_mesh(1, 60, 120);
+    else
+      ball.shape.kind = geometry::Sphere{1};
+    scene.colliders = {ball};
+    Queue queue;
+    const auto solver = make_solver(scene, queue);
+    for (int k = 0; k < 250; ++k) (void)solver->advance();
+    centre[mesh ? 1 : 0].setZero();
+    for (const auto& x : positions(*solver)) centre[mesh ? 1 : 0] += x / 216;
+  }
+  EXPECT_GT(centre[0].head<2>().norm(), 0.115) << "it does not slide";
+  // Faces of the mesh lie up to 7e-4 m inside the sphere; sliding multiplies small differences of the start.
+  EXPECT_LT((centre[1] - centre[0]).norm(), 0.01);
+}
+
+TEST(MeshCollider, MovingTrayCarriesABlockAndAContainerHoldsIt) {
+  auto scene = cubes(1);
+  scene.contact.enabled = false;
+  scene.solver.damping = 2;
+  scene.bodies[0].shape.position = {0, 0, 0.16};
+  scene::Collider tray;
+  tray.shape.kind = box_mesh({1, 1, 0.2});
+  tray.shape.position = {0, 0, -0.1};
+  tray.motion.velocity = {0.5, 0, 0};
+  tray.friction = 1;
+  scene.colliders.push_back(tray);
+  {
+    Queue queue;
+    const auto solver = make_solver(scene, queue);
+    for (int k = 0; k < 500; ++k) (void)solver->advance();
+    Vector3d centre = Vector3d::Zero();
+    for (const auto& x : positions(*solver)) centre += x / 216;
+    // The tray went 0.25 m; friction 1 brings the block to its speed in 0.05 s, 13 mm behind, and damping costs a bit.
+    EXPECT_NEAR(centre.x(), 0.22, 0.03);
+    EXPECT_NEAR(centre.z(), 0.15, 0.01);
+  }
+  tray.inside = true;
+  tray.shape.kind = box_mesh({0.5, 0.5, 0.5});
+  tray.shape.position = {0, 0, 0.2};
+  tray.motion.velocity.setZero();
+  scene.colliders = {tray};
+  scene.bodies[0].velocity = {3, 2, 1};
+  Queue queue;
+  const auto solver = make_solver(scene, queue);
+  for (int k = 0; k < 500; ++k) (void)solver->advance();
+  for (const auto& x : positions(*solver))
+    // A particle's centre keeps half a spacing; a fifth of that for contacts that are still being solved.
+    EXPECT_LT((x - Vector3d(0, 0, 0.2)).cwiseAbs().maxCoeff(), 0.25 - 0.8 * 0.025);
+}
+
+TEST(MeshCollider, RefusesAMeshTooLargeForTheParticles) {
+  auto scene = cubes(1);
+  scene::Collider hall;
+  hall.name = "hall";
+  hall.shape.kind = box_mesh({1000, 1000, 100});
+  scene.colliders.push_back(hall);
+  Queue queue;
+  try {
+    (void)make_solver(scene, queue);
+    FAIL() << "was accepted";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("collider \"hall\""), std::string::npos) << error.what();
   }
 }
 

@@ -700,7 +700,7 @@ Shape shape_of(const Surface& surface) { return {Mesh{std::make_shared<const Tri
 TEST(MeshSampling, KeepsTheLatticePointsOfNegativeDistance) {
   const auto shape = shape_of(torus(0.7, 0.25, 30, 15).with(sphere(0.3, 20, 10).moved({0, 0, 0.1})));
   const double spacing = 0.03;
-  const auto samples = sample_lattice(shape, spacing, 0, 1);
+  const auto samples = sample_lattice(shape, spacing, 0, 0, 1);
   std::size_t inside = 0;
   const Eigen::AlignedBox3d box = bounds(shape);
   const Vector3d counts = (box.sizes() / spacing).array().round();
@@ -740,8 +740,8 @@ TEST(MeshSampling, LinesThroughEdgesAndVerticesAreCountedOnce) {
 TEST(MeshSampling, BoxMeshSamplesLikeABox) {
   for (double spacing : {0.1, 0.05}) {
     const Vector3d size(1.0, 0.6, 0.5);
-    const auto from_mesh = sample_lattice(shape_of(box(size)), spacing, 0, 1);
-    const auto from_box = sample_lattice({Box{size}}, spacing, 0, 1);
+    const auto from_mesh = sample_lattice(shape_of(box(size)), spacing, 0, 0, 1);
+    const auto from_box = sample_lattice({Box{size}}, spacing, 0, 0, 1);
     ASSERT_EQ(from_mesh.positions.size(), from_box.positions.size());
     for (std::size_t k = 0; k < from_box.positions.size(); ++k)
       EXPECT_LT((from_mesh.positions[k] - from_box.positions[k]).norm(), 1e-15);
@@ -757,12 +757,12 @@ TEST(MeshSampling, PointsOnUprightWallsAreKeptOnEverySide) {
       1.0));
   ASSERT_NEAR(volume(shape), 4.16, 1e-14);
   // 15 x 15 columns at -1.4, -1.2 ... 1.4, of which |x| <= 0.4 or |y| <= 0.4; five layers.
-  EXPECT_EQ(sample_lattice(shape, 0.2, 0, 1).positions.size(), 5u * (5 * 15 + 10 * 5));
+  EXPECT_EQ(sample_lattice(shape, 0.2, 0, 0, 1).positions.size(), 5u * (5 * 15 + 10 * 5));
 }
 
 TEST(MeshSampling, RefusesASpacingThatMissesTheMesh) {
-  EXPECT_THROW(static_cast<void>(sample_lattice(shape_of(box({1, 1, 1})), 3.0, 0, 1)), InputError);
-  EXPECT_THROW(static_cast<void>(sample_lattice(shape_of(torus(0.7, 0.1, 20, 8)), 1.9, 0, 1)), InputError);
+  EXPECT_THROW(static_cast<void>(sample_lattice(shape_of(box({1, 1, 1})), 3.0, 0, 0, 1)), InputError);
+  EXPECT_THROW(static_cast<void>(sample_lattice(shape_of(torus(0.7, 0.1, 20, 8)), 1.9, 0, 0, 1)), InputError);
 }
 
 TEST(MeshSampling, BoundsHoldTheRotatedMesh) {
@@ -774,7 +774,7 @@ TEST(MeshSampling, BoundsHoldTheRotatedMesh) {
   EXPECT_TRUE(analytic.contains(box));
   EXPECT_LT((box.min() - analytic.min()).maxCoeff(), 0.01);
   EXPECT_LT((analytic.max() - box.max()).maxCoeff(), 0.01);
-  for (const auto& p : sample_lattice(shape, 0.05, 0, 1).positions) ASSERT_TRUE(box.contains(p));
+  for (const auto& p : sample_lattice(shape, 0.05, 0, 0, 1).positions) ASSERT_TRUE(box.contains(p));
 }
 
 }  // namespace

@@ -153,6 +153,8 @@ TEST_F(SceneReader, ReadsMaterials) {
   EXPECT_EQ(putty.elastic.model, ElasticModel::stvk);
   EXPECT_EQ(putty.elastic.poisson_ratio, -0.25);
   EXPECT_EQ(putty.elastic.inversion_below, 0);
+  EXPECT_EQ(putty.elastic.inversion, Inversion::hard_switch);
+  EXPECT_EQ(muscle.elastic.inversion, Inversion::extended);
   ASSERT_TRUE(std::holds_alternative<Creep>(putty.plastic));
   const auto& creep = std::get<Creep>(putty.plastic);
   EXPECT_EQ(creep.yield_strain, 0.01);
@@ -163,7 +165,7 @@ TEST_F(SceneReader, ReadsMaterials) {
 
 TEST_F(SceneReader, ReadsBodies) {
   const Scene scene = read_scene(data("full.toml"), {});
-  ASSERT_EQ(scene.bodies.size(), 6U);
+  ASSERT_EQ(scene.bodies.size(), 7U);
   const Body& beam = scene.bodies[0];
   EXPECT_EQ(beam.name, "beam");
   EXPECT_EQ(beam.material, 1U);
@@ -175,6 +177,9 @@ TEST_F(SceneReader, ReadsBodies) {
   EXPECT_EQ(beam.velocity, vec(1, 2, 3));
   EXPECT_EQ(beam.angular_velocity, vec(4, 5, 6));
   EXPECT_EQ(beam.jitter, 0.25);
+  EXPECT_EQ(beam.relax, 2);
+  EXPECT_EQ(beam.initial.stretch, vec(1, -1, 0));
+  EXPECT_EQ(beam.initial.scramble, 0.125);
 
   const Body& ball = scene.bodies[1];
   EXPECT_EQ(ball.material, 0U);
@@ -191,6 +196,11 @@ TEST_F(SceneReader, ReadsBodies) {
   const auto& ring = std::get<geometry::Torus>(scene.bodies[4].shape.kind);
   EXPECT_EQ(ring.radius, 1);
   EXPECT_EQ(ring.tube, 0.375);
+  EXPECT_EQ(scene.bodies[5].name, "rock-1");
+  EXPECT_EQ(scene.bodies[6].name, "rock-2");
+  EXPECT_EQ(scene.bodies[6].shape.position, vec(0, 4, 0));
+  EXPECT_EQ(scene.bodies[5].shape.rotation, Eigen::Matrix3d::Identity());
+  EXPECT_LT((scene.bodies[6].shape.rotation * vec(1, 0, 0) - vec(0, 1, 0)).norm(), 1e-15);
   const auto& rock = std::get<geometry::Mesh>(scene.bodies[5].shape.kind);
   ASSERT_TRUE(rock.triangles);
   EXPECT_EQ(rock.triangles->triangles().size(), 4U);
@@ -228,6 +238,24 @@ TEST_F(SceneReader, ReadsFixturesCollidersAndProbes) {
   EXPECT_EQ(drum.friction, 0.375);
   EXPECT_TRUE(drum.inside);
 
+  ASSERT_EQ(scene.cuts.size(), 2U);
+  const Cut& knife = scene.cuts[0];
+  EXPECT_EQ(knife.name, "knife");
+  ASSERT_EQ(knife.patch.vertices.size(), 4U);
+  // A quarter turn about y takes the corner (-x, -y, 0) to (0, -y, x); a few roundings of numbers near one.
+  EXPECT_LT((knife.patch.vertices[0] - vec(0.5, -0.375, 1.25)).norm(), 1e-15);
+  EXPECT_EQ(knife.patch.triangles.size(), 2U);
+  EXPECT_EQ(knife.patch.rim.size(), 4U);
+  EXPECT_EQ(knife.motion.velocity, vec(0, 0, -2));
+  EXPECT_EQ(knife.motion.angular_velocity, vec(0, 0, 0.5));
+  EXPECT_EQ(knife.from, 0.25);
+  EXPECT_EQ(knife.until, 0.5);
+  EXPECT_EQ(scene.cuts[1].name, "cut2");
+  EXPECT_EQ(scene.cuts[1].patch.vertices.size(), 4U);
+  EXPECT_TRUE(scene.cuts[1].patch.rim.empty());
+  EXPECT_EQ(scene.cuts[1].from, 0);
+  EXPECT_FALSE(scene.cuts[1].until.has_value());
+
   ASSERT_EQ(scene.probes.size(), 3U);
   EXPECT_EQ(scene.probes[0].name, "tip");
   EXPECT_EQ(scene.probes[0].quantity, Probe::Quantity::mean_position);
@@ -264,9 +292,14 @@ TEST_F(SceneReader, DefaultsAreThoseOfTheStructs) {
   EXPECT_EQ(scene.bodies[0].velocity, Body{}.velocity);
   EXPECT_EQ(scene.bodies[0].angular_velocity, Body{}.angular_velocity);
   EXPECT_EQ(scene.bodies[0].jitter, Body{}.jitter);
+  EXPECT_EQ(scene.bodies[0].relax, Body{}.relax);
+  EXPECT_EQ(read(minimal_, {"bodies[0].jitter=0.1"}).bodies[0].relax, 4);
   EXPECT_EQ(scene.bodies[0].shape.position, geometry::Shape{}.position);
   EXPECT_EQ(scene.bodies[0].shape.rotation, geometry::Shape{}.rotation);
-  EXPECT_TRUE(scene.fixtures.empty() && scene.colliders.empty() && scene.probes.empty());
+  EXPECT_EQ(scene.bodies[0].initial.stretch, scene::Initial{}.stretch);
+  EXPECT_EQ(scene.bodies[0].initial.scramble, scene::Initial{}.scramble);
+  EXPECT_EQ(scene.materials[0].elastic.inversion, Elastic{}.inversion);
+  EXPECT_TRUE(scene.fixtures.empty() && scene.colliders.empty() && scene.probes.empty() && scene.cuts.empty());
   EXPECT_FALSE(scene.contact.enabled);
   EXPECT_EQ(scene.output.interval, plain.output.interval);
   EXPECT_EQ(scene.output.fields, plain.output.fields);
@@ -361,7 +394,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "\"iterations\"?"},
         OneError{"[solver]", "gravity = 3\n[solver]",
                  "scene.toml:1:1: gravity is not a known key\n    expected title, solver, world, materials, bodies, "
-                 "fixtures, colliders, contact, probes or output"},
+                 "fixtures, colliders, cuts, contact, probes or output"},
         OneError{time_step, time_step + "\nrelaxation = 0.5",
                  "scene.toml:4:1: solver.relaxation is not used by scheme gauss-seidel\n    expected it with scheme "
                  "jacobi only"},
@@ -462,7 +495,7 @@ TEST_F(SceneReader, ReportsEveryErrorAtOnceByLine) {
   EXPECT_EQ(
       report("titel = 1\n" + text, {"solver.damping=-1"}),
       "scene.toml:1:1: titel is not a known key\n    expected title, solver, world, materials, bodies, fixtures, "
-      "colliders, contact, probes or output; did you mean \"title\"?\n"
+      "colliders, cuts, contact, probes or output; did you mean \"title\"?\n"
       // Which keys belong to an unknown method or shape cannot be said: only the word itself is wrong.
       "scene.toml:3:10: solver.method = \"total\" is not a method\n    expected total-lagrangian or xpbi\n"
       "scene.toml:9:11: materials.rubber.density = -1 is out of range\n    expected a number > 0, in kg/m^3\n"
@@ -590,7 +623,7 @@ TEST_F(SceneReader, ReportsOverridesAsTheirOwnPlace) {
        "1000000"},
       {"solvr.iterations=3",
        "solvr is not a known key\n    expected title, solver, world, materials, bodies, fixtures, "
-       "colliders, contact, probes or output; did you mean \"solver\"?"},
+       "colliders, cuts, contact, probes or output; did you mean \"solver\"?"},
       {"solver.smoothing.suport=3",
        "solver.smoothing.suport is not a known key\n    expected kernel or support; did "
        "you mean \"support\"?"},
@@ -652,8 +685,13 @@ FullPlace place_in_full(const std::string& table, const Condition& condition) {
                                                          {"materials.NAME.fibers", "materials.muscle.fibers[0]."},
                                                          {"materials.NAME.plastic", "materials.putty.plastic."},
                                                          {"bodies", "bodies[0]."},
+                                                         {"bodies.initial", "bodies[0].initial."},
+                                                         {"bodies.copies", "bodies[5].copies."},
                                                          {"fixtures", "fixtures[0]."},
                                                          {"colliders", "colliders[1]."},
+                                                         {"cuts", "cuts[0]."},
+                                                         {"cuts.shape", "cuts[0].shape."},
+                                                         {"cuts.shape mesh", "cuts[1].shape."},
                                                          {"contact", "contact."},
                                                          {"probes", "probes[0]."},
                                                          {"probes reaction", "probes[2]."},
@@ -762,12 +800,16 @@ TEST_F(SceneReader, EveryValueChangesTheDigest) {
                                                    {"solver.smoothing.support", "3"},
                                                    {"solver.precision", "single"},
                                                    {"bodies[0].material", "muscle"},
+                                                   {"bodies[0].relax", "3"},
                                                    {"bodies[0].name", ""},  // fixtures and probes refer to it
                                                    {"bodies[4].shape.tube", "0.75"},
                                                    {"bodies[5].shape.file", "./tetrahedron.obj"},
                                                    {"fixtures[0].name", "x"},
                                                    {"fixtures[0].body", "ball"},
                                                    {"colliders[1].name", "x"},
+                                                   {"cuts[0].name", "x"},
+                                                   {"cuts[1].shape.file", "./tetrahedron.obj"},
+                                                   {"materials.putty.elastic.inversion", "extended"},
                                                    {"probes[0].name", "x"},
                                                    {"probes[0].body", "ball"},
                                                    {"probes[2].body", ""},     // that of the fixture, or nothing

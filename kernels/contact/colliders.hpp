@@ -5,12 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/contact/distance_grid.hpp"
 #include "kernels/contact/signed_distance.hpp"
 #include "kernels/math/mat3.hpp"
 
 namespace ductile {
 
-enum class ColliderShape : int { plane, box, sphere, cylinder, capsule, torus };
+enum class ColliderShape : int { plane, box, sphere, cylinder, capsule, torus, grid };
 
 /// A rigid obstacle of infinite mass during one step.
 template <class Real>
@@ -23,6 +24,7 @@ struct Collider {
   Vec3<Real> center;    // at the end of the step; a plane's point
   Mat3<Real> back;      // a point y of the collider was at back (y - center) + start when the step began
   Vec3<Real> start;
+  DistanceGrid<Real> grid;  // of a mesh, in its own frame
 
   DistanceNormal<Real> distance(const Vec3<Real>& world) const {
     const Vec3<Real> p = transpose_times(rotation, world - center);
@@ -47,6 +49,8 @@ struct Collider {
         return capsule_distance_normal(p, size.x, size.y);
       case ColliderShape::torus:
         return torus_distance_normal(p, size.x, size.y);
+      case ColliderShape::grid:
+        return grid.at(p);
       case ColliderShape::plane:
         break;
     }

@@ -9,20 +9,35 @@
 
 namespace ductile {
 
-/// Who may touch whom: particles of different bodies, and particles of one body that were far apart at rest.
+/// Pairs of rest neighbours that cuts have severed; all pointers null: none.
+struct SeveredPairs {
+  const std::uint32_t* start;
+  const std::uint32_t* index;
+  const std::uint8_t* severed;
+
+  bool contains(std::uint32_t i, std::uint32_t j) const {
+    if (severed == nullptr) return false;
+    for (std::uint32_t s = start[i]; s < start[i + 1]; ++s)
+      if (index[s] == j) return severed[s] != 0;
+    return false;
+  }
+};
+
+/// Who may touch whom: particles of different pieces, and particles of one piece that are no rest neighbours.
 template <class Real>
 struct MayTouch {
   const std::uint32_t* particle;  // of each surface slot
-  const std::uint32_t* body;
+  const std::uint32_t* piece;     // an uncut body is one piece
   const Vec4<Real>* rest;
-  const Real* reach;  // support at rest, per particle; null: a body does not touch itself
+  const Real* reach;  // support at rest, per particle; null: a piece does not touch itself
+  SeveredPairs severed;
 
   bool operator()(std::size_t a, std::uint32_t b) const {
     const std::uint32_t i = particle[a], j = particle[b];
-    if (body[i] != body[j]) return true;
+    if (piece[i] != piece[j]) return true;
     if (reach == nullptr) return false;
     const Vec3<Real> p = xyz(rest[i] - rest[j]);
-    return squared_norm(p) > reach[i] * reach[i];
+    return squared_norm(p) > reach[i] * reach[i] || severed.contains(i, j);
   }
 };
 
@@ -42,12 +57,30 @@ struct ContactPairs {
     Real overlap;
   };
   Gap gap(std::uint32_t i, std::uint32_t j) const {
-    const Vec3<Real> apart = xyz(position[i] - position[j]) + xyz(increment[i] - increment[j]);
+    const Vec3<Real> before = xyz(position[i] - position[j]), moved = xyz(increment[i] - increment[j]);
+    const Vec3<Real> apart = before + moved;
     const Real distance = norm(apart);
+    if (dot(apart, before) <= Real(0) && squared_norm(before) > Real(0)) return passed(before, moved, apart, radius[i] + radius[j]);
     // Coincident centres have no direction: the lower index goes up.
     const Vec3<Real> normal =
         distance > Real(0) ? apart / distance : Vec3<Real>{Real(0), Real(0), Real(i < j ? -1 : 1)};
     return {normal, radius[i] + radius[j] - distance};
+  }
+
+ private:
+  /// The two would change sides during the step: if they meet on the way they push along the direction in which they
+  /// first touch, however far they have gone.
+  static Gap passed(const Vec3<Real>& before, const Vec3<Real>& moved, const Vec3<Real>& apart, Real reach) {
+    const Real way = squared_norm(moved), approach = -dot(before, moved);
+    const Real ahead = squared_norm(before) - reach * reach;  // negative: they touch already
+    const Real root = approach * approach - way * ahead;
+    if (!(root > Real(0)) && ahead > Real(0)) return {before, Real(-1)};  // they miss each other
+    const Real touch = ahead > Real(0) ? (approach - sycl::sqrt(root)) / way : Real(0);
+    const Vec3<Real> there = before + touch * moved;
+    const Real length = norm(there);
+    if (!(length > Real(0))) return {before, Real(-1)};
+    const Vec3<Real> normal = there / length;
+    return {normal, reach - dot(apart, normal)};
   }
 };
 

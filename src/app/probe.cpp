@@ -57,9 +57,14 @@ void set_law(Model& model, const Law& law) {
   model.response = [law](const Matrix& F, const Numbers&) { return law.response(F); };
 }
 
+Extension extension_of(const scene::Elastic& elastic) {
+  return elastic.inversion == scene::Inversion::hard_switch ? Extension::hard_switch : Extension::continuous;
+}
+
 void set_elastic(Model& model, const scene::Elastic& elastic, const Lame<double>& lame) {
   const auto [mu, lambda] = lame;
   const double critical = elastic.inversion_below;
+  const Extension extension = extension_of(elastic);
   switch (elastic.model) {
     case scene::ElasticModel::linear:
       return set_law(model, Linear<double>{mu, lambda});
@@ -68,11 +73,11 @@ void set_elastic(Model& model, const scene::Elastic& elastic, const Lame<double>
     case scene::ElasticModel::fixed_corotated:
       return set_law(model, FixedCorotated<double>{mu, lambda});
     case scene::ElasticModel::stvk:
-      return set_law(model, InversionSafe<StVK<double>>{{mu, lambda}, critical});
+      return set_law(model, InversionSafe<StVK<double>>{{mu, lambda}, critical, extension});
     case scene::ElasticModel::neo_hookean:
-      return set_law(model, InversionSafe<NeoHookean<double>>{{mu, lambda}, critical});
+      return set_law(model, InversionSafe<NeoHookean<double>>{{mu, lambda}, critical, extension});
     case scene::ElasticModel::hencky:
-      return set_law(model, InversionSafe<Hencky<double>>{{mu, lambda}, critical});
+      return set_law(model, InversionSafe<Hencky<double>>{{mu, lambda}, critical, extension});
   }
 }
 
@@ -135,7 +140,7 @@ void set_plastic(Model& model, const scene::Snow& source, const scene::Elastic&,
 }
 
 void set_plastic(Model& model, const scene::Creep& source, const scene::Elastic& elastic, const Lame<double>& lame) {
-  const Creep<double> creep{{{lame.mu, lame.lambda}, elastic.inversion_below},
+  const Creep<double> creep{{{lame.mu, lame.lambda}, elastic.inversion_below, extension_of(elastic)},
                             source.yield_strain,
                             source.rate,
                             source.max_strain,

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,5 +29,9 @@ struct TriangleSoup {
 [[nodiscard]] TriangleSoup read_stl(std::string_view bytes, const std::string& name);
 [[nodiscard]] TriangleSoup read_ply(std::string_view bytes, const std::string& name);
 [[nodiscard]] TriangleSoup read_off(std::string_view bytes, const std::string& name);
+
+/// The triangles of an OBJ, STL, PLY or OFF file by its ending, coordinates multiplied by `scale`. Throws InputError
+/// with file, place and reason for a missing or damaged file.
+[[nodiscard]] TriangleSoup read_triangles(const std::filesystem::path& file, double scale);
 
 }  // namespace ductile::geometry

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "common/error.hpp"
+#include "geometry/voronoi.hpp"
 
 namespace ductile::geometry {
 namespace {
@@ -121,12 +122,6 @@ std::uint64_t mix(std::uint64_t z) {
   return z ^ (z >> 31);
 }
 
-/// Uniform in [-1, 1), a function of its arguments alone.
-double random_number(std::uint64_t seed, std::uint64_t particle, std::uint64_t axis) {
-  const auto bits = mix(mix(seed) + 0x9e3779b97f4a7c15u * (3 * particle + axis + 1));
-  return static_cast<double>(bits >> 11) * 0x1p-52 - 1.0;
-}
-
 /// rotation*p + position with the roundings written out, so that no compiler changes the last digit.
 Vector3d placed(const Shape& shape, const Vector3d& p) {
   const auto& R = shape.rotation;
@@ -139,9 +134,14 @@ Vector3d placed(const Shape& shape, const Vector3d& p) {
 
 }  // namespace
 
+double random_number(std::uint64_t seed, std::uint64_t particle, std::uint64_t axis) {
+  const auto bits = mix(mix(seed) + 0x9e3779b97f4a7c15u * (3 * particle + axis + 1));
+  return static_cast<double>(bits >> 11) * 0x1p-52 - 1.0;
+}
+
 double estimate_count(const Shape& shape, double spacing) { return cell_counts(shape, spacing).prod(); }
 
-Samples sample_lattice(const Shape& shape, double spacing, double jitter, std::uint64_t seed) {
+Samples sample_lattice(const Shape& shape, double spacing, double jitter, int relax, std::uint64_t seed) {
   if (std::holds_alternative<Plane>(shape.kind))
     throw InputError("a plane has no volume to fill with particles\n    give the body another shape, e.g. a box");
   if (!(spacing > 0))
@@ -154,12 +154,17 @@ Samples sample_lattice(const Shape& shape, double spacing, double jitter, std::u
   samples.positions = points_inside(shape.kind, lattice, surface_tolerance * spacing);
   if (samples.positions.empty()) refuse_empty(shape, spacing);
   samples.volumes.assign(samples.positions.size(), lattice.cell_volume);
-  for (std::size_t particle = 0; particle < samples.positions.size(); ++particle) {
-    auto& p = samples.positions[particle];
-    for (int axis = 0; axis < 3; ++axis)
-      p[axis] = std::fma(jitter * spacing, random_number(seed, particle, static_cast<std::uint64_t>(axis)), p[axis]);
-    p = placed(shape, p);
+  for (std::size_t particle = 0; particle < samples.positions.size() && jitter > 0; ++particle)
+    for (int axis = 0; axis < 3; ++axis) {
+      double& x = samples.positions[particle][axis];
+      x = std::fma(jitter * spacing, random_number(seed, particle, static_cast<std::uint64_t>(axis)), x);
+    }
+  if (jitter > 0 || relax > 0 || !std::holds_alternative<Box>(shape.kind)) {
+    const VoronoiCells cells(shape.kind, spacing);
+    for (int step = 0; step < relax; ++step) samples.positions = cells.of(samples.positions).centres;
+    samples.volumes = cells.of(samples.positions).volumes;
   }
+  for (auto& p : samples.positions) p = placed(shape, p);
   return samples;
 }
 

@@ -93,7 +93,7 @@ std::string read_mesh_bytes(const std::filesystem::path& file) {
 
 }  // namespace
 
-TriangleMesh TriangleMesh::read(const std::filesystem::path& file, double scale) {
+TriangleSoup read_triangles(const std::filesystem::path& file, double scale) {
   const auto name = file.string();
   if (!(scale > 0) || !std::isfinite(scale))
     refuse(name, fmt::format("a mesh cannot be scaled by {}", scale), "the scale must be positive");
@@ -108,7 +108,12 @@ TriangleMesh TriangleMesh::read(const std::filesystem::path& file, double scale)
            "expected .obj, .stl, .ply or .off");
   auto soup = reader(read_mesh_bytes(file), name);
   for (auto& vertex : soup.vertices) vertex *= scale;
-  return TriangleMesh(std::move(soup.vertices), std::move(soup.triangles), name);
+  return soup;
+}
+
+TriangleMesh TriangleMesh::read(const std::filesystem::path& file, double scale) {
+  auto soup = read_triangles(file, scale);
+  return TriangleMesh(std::move(soup.vertices), std::move(soup.triangles), file.string());
 }
 
 TriangleMesh::TriangleMesh(std::vector<Vector3d> vertices, std::vector<Triangle> triangles, const std::string& name)

@@ -84,6 +84,7 @@ Table top_level() {
            inner("bodies", Type::tables, "bodies", required, "at least one"),
            inner("fixtures", Type::tables, "fixtures", described("none"), "held or driven parts of bodies"),
            inner("colliders", Type::tables, "colliders", described("none"), "rigid obstacles and containers"),
+           inner("cuts", Type::tables, "cuts", described("none"), "surfaces that cut bodies apart (total-lagrangian)"),
            inner("contact", Type::table, "contact", described("no contact between particles"),
                  "switches contact between bodies on, even if empty"),
            inner("probes", Type::tables, "probes", described("none"), "columns of probes.csv"),
@@ -152,7 +153,10 @@ Table elastic() {
            number("poisson_ratio", "", required, between(-1, 0.5), "at small strain"),
            number("inversion_below", "", value("0.57735026918962576"), {0, 1, true, false},
                   "stretch below which the law continues with constant stiffness, so that it resists inversion; "
-                  "default 1/sqrt(3); 0 switches this off")}};
+                  "default 1/sqrt(3); 0 switches this off"),
+           one_word<Inversion>("inversion", value("\"extended\""),
+                               "below that stretch: `hard-switch` takes the corotated law instead, as printed in the "
+                               "literature; stress and energy jump there")}};
 }
 
 Table fibers() {
@@ -203,7 +207,28 @@ Table bodies() {
            vector("velocity", "m/s", value("[0.0, 0.0, 0.0]"), any, "at the start"),
            vector("angular_velocity", "rad/s", value("[0.0, 0.0, 0.0]"), any, "at the start, about the position"),
            number("jitter", "spacings", value("0.0"), {0, 0.5, true, false},
-                  "largest random displacement of a particle per axis")}};
+                  "largest random displacement of a particle per axis"),
+           integer("relax", described("0; with jitter 4"), {0, 1000},
+                   "steps that even out an irregular sample; 0 keeps the noise, which makes bodies far too soft"),
+           inner("initial", Type::table, "bodies.initial", described("at rest"), "a deformed state to start from"),
+           inner("copies", Type::table, "bodies.copies", described("none"), "a block of equal bodies")}};
+}
+
+Table copies() {
+  return {"bodies.copies",
+          {vector("count", "", required, {1, 1000}, "bodies along x, y and z; whole numbers"),
+           vector("spacing", "m", required, any, "from one to the next along x, y and z"),
+           inner("rotation", Type::table, "rotation", described("none"),
+                 "of each about its centre, relative to the one before")}};
+}
+
+Table initial() {
+  return {
+      "bodies.initial",
+      {vector("stretch", "", value("[1.0, 1.0, 1.0]"), any,
+              "factors along the shape's own axes, about its position; 0 flattens, negative values turn inside out"),
+       number("scramble", "m", value("0.0"), at_least(0),
+              "largest random displacement of a particle per axis, after the stretch")}};
 }
 
 Table fixtures() {
@@ -223,6 +248,28 @@ Table colliders() {
            inner("motion", Type::table, "motion", described("its defaults"), "how it moves; at rest by default"),
            number("friction", "", value("0.0"), at_least(0), "coefficient"),
            boolean("inside", value("false"), "keep particles inside the shape (a container)")}};
+}
+
+Table cuts() {
+  return {"cuts",
+          {unique_name(described("cut1, cut2, ..."), "used in messages"),
+           inner("shape", Type::table, "cuts.shape", required, "the cutting surface"),
+           vector("position", "m", value("[0.0, 0.0, 0.0]"), any, "of its centre; for a mesh, of its origin"),
+           inner("rotation", Type::table, "rotation", described("none"), "about the position"),
+           inner("motion", Type::table, "motion", described("its defaults"), "how it moves; at rest by default"),
+           number("from", "s", value("0.0"), at_least(0), "time at which it starts to cut"),
+           number("until", "s", described("never"), at_least(0), "time at which it stops to cut")}};
+}
+
+Table cut_shape() {
+  const auto rectangle = [](const Key& key) { return key.only("type", "rectangle"); };
+  const auto mesh = [](const Key& key) { return key.only("type", "mesh"); };
+  return {"cuts.shape",
+          {one_word<PatchType>("type", required, "its normal is z before the rotation"),
+           rectangle(number("width", "m", required, above(0), "along x")),
+           rectangle(number("height", "m", required, above(0), "along y")),
+           mesh(text("file", required, "open or closed surface (OBJ, STL, PLY or OFF), at most 10000 triangles")),
+           mesh(number("scale", "", value("1.0"), above(0), "factor of the file's coordinates"))}};
 }
 
 Table contact() {
@@ -300,9 +347,9 @@ Table motion() {
 }  // namespace
 
 const std::vector<Table>& tables() {
-  static const std::vector<Table> all{top_level(), solver(),  smoothing(), world(),    material(),  elastic(),
-                                      fibers(),    plastic(), bodies(),    fixtures(), colliders(), contact(),
-                                      probes(),    output(),  shape(),     rotation(), motion()};
+  static const std::vector<Table> all{top_level(), solver(),  smoothing(), world(),  material(), elastic(),   fibers(),
+                                      plastic(),   bodies(),  initial(),   copies(), fixtures(), colliders(), cuts(),
+                                      cut_shape(), contact(), probes(),    output(), shape(),    rotation(),  motion()};
   return all;
 }
 

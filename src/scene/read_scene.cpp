@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -80,7 +81,7 @@ Solver read_solver(Reader& in) {
 Elastic read_elastic(Reader& in, std::optional<Method> method) {
   const ElasticModel usual = method == Method::xpbi ? ElasticModel::hencky : ElasticModel::neo_hookean;
   return {in.get<ElasticModel>("model", usual), in.get<double>("youngs_modulus"), in.get<double>("poisson_ratio"),
-          in.get<double>("inversion_below")};
+          in.get<double>("inversion_below"), in.get<Inversion>("inversion")};
 }
 
 /// The elastic law that a flow rule acts on. The additive split is one of the Green strain, whose energy is St.
@@ -251,7 +252,49 @@ Body read_body(Reader& in, const std::vector<Material>& materials, std::vector<s
   body.velocity = in.get<Vector3d>("velocity");
   body.angular_velocity = in.get<Vector3d>("angular_velocity");
   body.jitter = in.get<double>("jitter");
+  body.relax = in.get<int>("relax", body.jitter > 0 ? 4 : 0);
+  body.initial = in.table("initial", [](Reader& inner) {
+    return Initial{inner.get<Vector3d>("stretch"), inner.get<double>("scramble")};
+  });
   return body;
+}
+
+struct Copies {
+  Eigen::Vector3i count;
+  Vector3d spacing;
+  Eigen::Matrix3d rotation;
+  bool valid;
+};
+
+Copies read_copies(Reader& in) {
+  const auto count = in.get<Vector3d>("count");
+  const auto spacing = in.get<Vector3d>("spacing");
+  const auto rotation = in.optional_table("rotation", read_rotation).value_or(Eigen::Matrix3d::Identity());
+  const bool whole = in.accepted("count") && count == count.array().round().matrix();
+  if (in.accepted("count") && !whole) in.refuse("count", "is not a number of bodies", "three whole numbers");
+  const Eigen::Vector3i bodies = whole ? Eigen::Vector3i(count.cast<int>()) : Eigen::Vector3i::Ones();
+  return {bodies, spacing, rotation, whole && in.accepted("spacing")};
+}
+
+/// A body, or a block of equal ones: x varies fastest, then y, then z.
+std::vector<Body> read_bodies(Reader& in, const std::vector<Material>& materials, std::vector<std::string>& names) {
+  const Body first = read_body(in, materials, names);
+  const auto copies = in.optional_table("copies", read_copies);
+  if (!copies || !copies->valid) return {first};
+  std::vector<Body> block;
+  for (int z = 0; z < copies->count.z(); ++z)
+    for (int y = 0; y < copies->count.y(); ++y)
+      for (int x = 0; x < copies->count.x(); ++x) {
+        Body body = block.empty() ? first : block.back();
+        body.name = fmt::format("{}-{}", first.name, block.size() + 1);
+        body.shape.position = first.shape.position + copies->spacing.cwiseProduct(Vector3d(x, y, z));
+        if (!block.empty()) body.shape.rotation = copies->rotation * body.shape.rotation;
+        if (std::ranges::find(names, body.name) != names.end())
+          in.refuse("copies", fmt::format("makes a second body {}", in_quotes(body.name)), "another name");
+        names.push_back(body.name);
+        block.push_back(std::move(body));
+      }
+  return block;
 }
 
 Motion read_motion(Reader& in) {
@@ -282,6 +325,38 @@ Collider read_collider(Reader& in, std::vector<std::string>& names) {
   collider.friction = in.get<double>("friction");
   collider.inside = in.get<bool>("inside");
   return collider;
+}
+
+geometry::Patch read_patch(Reader& in) {
+  if (in.select<PatchType>("type") == PatchType::rectangle)
+    return geometry::Patch::rectangle(in.get<double>("width"), in.get<double>("height"));
+  const auto name = in.get<std::string>("file");
+  const auto scale = in.get<double>("scale");
+  if (!in.accepted("file") || !in.accepted("scale")) return {};
+  const fs::path file = in.context().folder / name;
+  try {
+    auto patch = geometry::Patch::read(file, scale);
+    in.record("file.sha256", sha256_of_file(file));
+    return patch;
+  } catch (const InputError& error) {
+    in.refuse("file", "cannot be used", fmt::format("triangles; {}", error.what()));
+    return {};
+  }
+}
+
+Cut read_cut(Reader& in, std::vector<std::string>& names) {
+  Cut cut;
+  cut.name = in.unique_name(names, fmt::format("cut{}", names.size() + 1));
+  cut.patch = in.table("shape", read_patch);
+  const auto position = in.get<Vector3d>("position");
+  const auto rotation = in.optional_table("rotation", read_rotation).value_or(Eigen::Matrix3d::Identity());
+  cut.patch.place(rotation, position);
+  cut.motion = in.table("motion", read_motion);
+  cut.from = in.get<double>("from");
+  cut.until = in.find<double>("until");
+  if (cut.until && *cut.until <= cut.from)
+    in.refuse("until", "is not after the start", fmt::format("a time after from = {}", cut.from));
+  return cut;
 }
 
 Contact read_contact(Reader& in) { return {true, in.get<double>("friction"), in.get<bool>("self")}; }
@@ -323,13 +398,27 @@ Scene read_top_level(Reader& in, const fs::path& file) {
   const auto method = in.accepted("solver.method") ? std::optional(scene.solver.method) : std::nullopt;
   scene.materials =
       in.named("materials", [&](Reader& inner, const std::string& name) { return read_material(inner, name, method); });
-  std::vector<std::string> bodies, fixtures, colliders, probes;
-  scene.bodies = in.list("bodies", [&](Reader& inner) { return read_body(inner, scene.materials, bodies); });
+  std::vector<std::string> bodies, fixtures, colliders, cuts, probes;
+  for (auto& block : in.list("bodies", [&](Reader& inner) {
+         if (method == Method::xpbi && inner.has("initial"))
+           inner.refuse("initial", "is not used by method xpbi", "method total-lagrangian with it");
+         return read_bodies(inner, scene.materials, bodies);
+       }))
+    std::move(block.begin(), block.end(), std::back_inserter(scene.bodies));
   scene.fixtures = in.list("fixtures", [&](Reader& inner) { return read_fixture(inner, scene.bodies, fixtures); });
   scene.colliders = in.list("colliders", [&](Reader& inner) { return read_collider(inner, colliders); });
+  scene.cuts = in.list("cuts", [&](Reader& inner) { return read_cut(inner, cuts); });
+  if (!scene.cuts.empty() && method && *method != Method::total_lagrangian)
+    in.refuse("cuts", fmt::format("is not used by method {}", word(*method)), "it only with total-lagrangian");
   scene.contact = in.optional_table("contact", read_contact).value_or(Contact{});
   scene.probes = in.list("probes", [&](Reader& inner) { return read_probe(inner, scene, probes); });
-  scene.output = in.table("output", read_output);
+  scene.output = in.table("output", [&](Reader& inner) {
+    Output output = read_output(inner);
+    if (method && *method != Method::total_lagrangian && std::ranges::count(output.fields, Field::piece) > 0)
+      inner.refuse("fields", fmt::format("has piece, which method {} does not know", word(*method)),
+                   "it without piece");
+    return output;
+  });
   in.refuse_unread();
   return scene;
 }

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "geometry/patch.hpp"
 #include "geometry/shape.hpp"
 
 /// A checked scene: plain values, every default filled in, every name resolved to an index. SI units.
@@ -51,6 +52,8 @@ struct Solver {
   double damping = 0.0;  ///< 1/s
 };
 
+/// What a law does below the critical stretch: go on with constant stiffness, or jump to the corotated law (P0).
+enum class Inversion { extended, hard_switch };
 enum class ElasticModel { linear, corotated, fixed_corotated, stvk, neo_hookean, hencky };
 
 struct Elastic {
@@ -58,6 +61,7 @@ struct Elastic {
   double youngs_modulus = 0;
   double poisson_ratio = 0;
   double inversion_below = 0.57735026918962576;  ///< stretch; 0 switches the extension off
+  Inversion inversion = Inversion::extended;
 };
 
 /// Direction field of a fibre family: constant, or around/away from/along the body's own z axis.
@@ -98,6 +102,13 @@ struct Material {
   Plastic plastic;
 };
 
+/// How a body starts: x = stretch (along the shape's own axes, about its position) of the rest position, then moved by
+/// a random vector of at most `scramble` along each axis.
+struct Initial {
+  Vector3d stretch{1, 1, 1};
+  double scramble = 0;  ///< m
+};
+
 struct Body {
   std::string name;
   std::size_t material = 0;  ///< index into Scene::materials
@@ -106,6 +117,8 @@ struct Body {
   Vector3d velocity = Vector3d::Zero();
   Vector3d angular_velocity = Vector3d::Zero();  ///< rad/s about shape.position
   double jitter = 0;                             ///< fraction of the spacing
+  int relax = 0;                                 ///< steps towards evenly filled space; default 4 with jitter
+  Initial initial;
 };
 
 /// Rigid motion in world coordinates: velocity + angular_velocity x (x - about(t)), `about` carried along by
@@ -138,6 +151,15 @@ struct Collider {
   bool inside = false;  ///< keep particles inside the shape (a container)
 };
 
+/// A surface that severs whatever pair of neighbours it crosses while it acts.
+struct Cut {
+  std::string name;
+  geometry::Patch patch;  ///< world coordinates at time 0
+  Motion motion;
+  double from = 0;              ///< s
+  std::optional<double> until;  ///< s
+};
+
 struct Contact {
   bool enabled = false;  ///< true when the scene has a [contact] table
   double friction = 0;
@@ -153,7 +175,7 @@ struct Probe {
   std::size_t fixture = 0;                ///< reaction
 };
 
-enum class Field { velocity, deformation_gradient, cauchy_stress, von_mises_stress, volume_ratio };
+enum class Field { velocity, deformation_gradient, cauchy_stress, von_mises_stress, volume_ratio, piece };
 
 struct Output {
   double interval = 0.02;
@@ -173,6 +195,7 @@ struct Scene {
   std::vector<Body> bodies;
   std::vector<Fixture> fixtures;
   std::vector<Collider> colliders;
+  std::vector<Cut> cuts;
   Contact contact;
   std::vector<Probe> probes;
   Output output;

@@ -12,6 +12,8 @@ namespace ductile::scene {
 
 /// In the order of geometry::ShapeKind.
 enum class ShapeType { box, sphere, cylinder, capsule, torus, plane, mesh };
+/// Of a cutting surface.
+enum class PatchType { rectangle, mesh };
 /// In the order of scene::Plastic, which starts with "none".
 enum class PlasticModel { von_mises, drucker_prager, cam_clay, herschel_bulkley, snow, creep };
 
@@ -63,6 +65,14 @@ struct Words<ElasticModel> {
   static constexpr WordList<6> all{"linear", "corotated", "fixed-corotated", "stvk", "neo-hookean", "hencky"};
 };
 template <>
+struct Words<Inversion> {
+  static constexpr WordList<2> all{"extended", "hard-switch"};
+};
+template <>
+struct Words<PatchType> {
+  static constexpr WordList<2> all{"rectangle", "mesh"};
+};
+template <>
 struct Words<Fiber::Field> {
   static constexpr WordList<4> all{"constant", "axis", "radial", "circumferential"};
 };
@@ -84,8 +94,8 @@ struct Words<Probe::Quantity> {
 };
 template <>
 struct Words<Field> {
-  static constexpr WordList<5> all{"velocity", "deformation_gradient", "cauchy_stress", "von_mises_stress",
-                                   "volume_ratio"};
+  static constexpr WordList<6> all{"velocity",         "deformation_gradient", "cauchy_stress",
+                                   "von_mises_stress", "volume_ratio",         "piece"};
 };
 
 template <class Enum>

@@ -1,7 +1,10 @@
 #include "solvers/body_contact.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "common/error.hpp"
 #include "kernels/neighbors/cell_grid.hpp"
 #include "runtime/launch.hpp"
 
@@ -10,8 +13,7 @@ namespace ductile {
 template <class Real>
 BodyContact<Real>::BodyContact(Queue& queue, const scene::Scene& scene, const Particles& particles, const Real* radius,
                                const Vec4<Real>* rest)
-    : friction_(Real(scene.contact.friction)), radius_(radius) {
-  std::vector<std::uint32_t> surface;
+    : friction_(Real(scene.contact.friction)), radius_(radius), on_surface_(particles.size()) {
   std::vector<Real> support(particles.size());
   double widest = 0;
   for (std::size_t i = 0; i < particles.size(); ++i) {
@@ -19,21 +21,44 @@ BodyContact<Real>::BodyContact(Queue& queue, const scene::Scene& scene, const Pa
     support[i] = Real(scene.solver.smoothing.support * body.spacing);
     widest = std::max(widest, body.spacing);
     // Centres of the two outer layers lie half and one and a half spacings inside; jitter moves them a little.
-    if (geometry::signed_distance(body.shape, particles.rest[i]) > -2 * body.spacing)
-      surface.push_back(std::uint32_t(i));
+    on_surface_[i] = geometry::signed_distance(body.shape, particles.rest[i]) > -2 * body.spacing ? 1 : 0;
   }
   widest_ = Real(widest);
-  particle_ = {queue, surface};
-  body_ = {queue, particles.body};
+  piece_ = {queue, particles.body};
   support_ = {queue, support};
-  count_ = {queue, surface.size()};
-  correction_ = {queue, surface.size()};
-  surface_position_ = {queue, surface.size()};
-  may_touch_ = {particle_.data(), body_.data(), rest, scene.contact.self ? support_.data() : nullptr};
+  may_touch_ = {nullptr, piece_.data(), rest, scene.contact.self ? support_.data() : nullptr, {}};
+  set_surface(queue);
+}
+
+template <class Real>
+void BodyContact<Real>::set_surface(Queue& queue) {
+  std::vector<std::uint32_t> surface;
+  for (std::size_t i = 0; i < on_surface_.size(); ++i)
+    if (on_surface_[i] != 0) surface.push_back(std::uint32_t(i));
+  particle_ = DeviceArray<std::uint32_t>(queue, surface);
+  count_ = DeviceArray<std::uint32_t>(queue, surface.size());
+  correction_ = DeviceArray<Vec4<Real>>(queue, surface.size());
+  surface_position_ = DeviceArray<Vec4<Real>>(queue, surface.size());
+  may_touch_.particle = particle_.data();
+}
+
+template <class Real>
+void BodyContact<Real>::cut(Queue& queue, const Pieces& pieces, const SeveredPairs& severed) {
+  piece_.upload(pieces.of_particle);
+  may_touch_.severed = severed;
+  for (const std::uint32_t i : pieces.cut_layer) on_surface_[i] = 1;
+  set_surface(queue);
 }
 
 template <class Real>
 void BodyContact<Real>::find_pairs(Queue& queue, const Vec4<Real>* position, double reach) {
+  // Crossing particles are caught, but further than this bodies are crushed through each other before they can stop.
+  constexpr double farthest = 3;  // spacings
+  if (reach > farthest * double(widest_))
+    throw SimulationError(
+        fmt::format("Particles may move {:.0f} spacings in one step, too far to find what they touch on the way. Make "
+                    "the time step {:.1g} times as long.",
+                    reach / double(widest_), 0.5 * farthest * double(widest_) / reach));
   launch(queue, "contact.search", particle_.size(),
          GatherPositions<Real>{particle_.data(), position, surface_position_.data()});
   pairs_ = find_neighbors<Real>(queue, surface_position_, widest_ + Real(2 * reach), may_touch_);

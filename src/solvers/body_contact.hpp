@@ -3,6 +3,7 @@
 #include "kernels/contact/pairs.hpp"
 #include "runtime/device_array.hpp"
 #include "scene/scene.hpp"
+#include "solvers/cuts.hpp"
 #include "solvers/neighbors.hpp"
 #include "solvers/particles.hpp"
 
@@ -17,15 +18,21 @@ class BodyContact {
               const Vec4<Real>* rest);
 
   [[nodiscard]] bool active() const { return particle_.size() > 1; }
-  /// Lists every pair that can touch during a step in which no particle moves further than `reach`.
+  /// From now on pieces touch like bodies, and the particles along the cuts belong to the surface.
+  void cut(Queue& queue, const Pieces& pieces, const SeveredPairs& severed);
+  /// Lists every pair that can touch during a step in which no particle moves further than `reach`. Throws
+  /// SimulationError if that is too far to follow.
   void find_pairs(Queue& queue, const Vec4<Real>* position, double reach);
   /// Pushes overlapping pairs apart once.
   void resolve(Queue& queue, const Vec4<Real>* position, Vec4<Real>* increment);
 
  private:
+  void set_surface(Queue& queue);
+
   Real friction_ = 0, widest_ = 0;
   const Real* radius_ = nullptr;
-  DeviceArray<std::uint32_t> particle_, body_, count_;
+  std::vector<char> on_surface_;
+  DeviceArray<std::uint32_t> particle_, piece_, count_;
   DeviceArray<Real> support_;
   MayTouch<Real> may_touch_{};
   NeighborLists pairs_;

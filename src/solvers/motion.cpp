@@ -1,7 +1,5 @@
 #include "solvers/motion.hpp"
 
-#include "common/error.hpp"
-
 namespace ductile {
 
 namespace {
@@ -42,10 +40,7 @@ void set_shape(Collider<Real>& collider, const geometry::ShapeKind& kind) {
     void operator()(const geometry::Capsule& c) const { use(ColliderShape::capsule, c.radius, c.height / 2, 0); }
     void operator()(const geometry::Torus& t) const { use(ColliderShape::torus, t.radius, t.tube, 0); }
     void operator()(const geometry::Plane&) const { use(ColliderShape::plane, 0, 0, 0); }
-    void operator()(const geometry::Mesh&) const {
-      throw InputError(
-          "a mesh can't be a collider: build it from boxes, spheres, cylinders, capsules, tori and planes.");
-    }
+    void operator()(const geometry::Mesh&) const { use(ColliderShape::grid, 0, 0, 0); }
   };
   std::visit(Visitor{set}, kind);
 }

@@ -30,7 +30,7 @@ struct Pose {
                                     const Eigen::Vector3d& angular_velocity,
                                     const std::optional<Eigen::Vector3d>& about);
 
-/// The collider's place during the step from `begin` to `end` seconds.
+/// The collider's place during the step from `begin` to `end` seconds. A mesh still needs its distance grid.
 template <class Real>
 [[nodiscard]] Collider<Real> place_collider(const scene::Collider& collider, double begin, double end);
 

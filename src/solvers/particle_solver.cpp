@@ -34,21 +34,7 @@ ParticleSolver<Real>::ParticleSolver(const scene::Scene& scene, Queue& queue)
   upload_particles();
   build_fixtures();
   build_probes();
-  build_colliders();
-}
-
-template <class Real>
-void ParticleSolver<Real>::build_colliders() {
-  for (const auto& collider : scene_.colliders) {
-    try {
-      (void)place_collider<Real>(collider, 0, 0);
-    } catch (const InputError& error) {
-      throw InputError(fmt::format("{}: collider \"{}\": {}", scene_.file.string(), collider.name, error.what()));
-    }
-  }
-  if (scene_.colliders.empty()) return;
-  collider_ = DeviceArray<Collider<Real>>(queue_, scene_.colliders.size());
-  contact_ = DeviceArray<Vec4<Real>>(queue_, particles());
+  colliders_ = Colliders<Real>(queue_, scene_, particles());
 }
 
 template <class Real>
@@ -61,9 +47,10 @@ void ParticleSolver<Real>::upload_particles() {
     const auto& body = scene_.bodies[particles_.body[i]];
     const Eigen::Vector3d& X = particles_.rest[i];
     const double m = scene_.materials[body.material].density * particles_.volume[i];
+    const Eigen::Vector3d x = initial_position(body, X, particles_.id[i]);
     rest[i] = padded(to_vec3<Real>(X), Real(particles_.volume[i]));
-    position[i] = padded(to_vec3<Real>(X), Real(1 / m));
-    velocity[i] = padded(to_vec3<Real>(body.velocity + body.angular_velocity.cross(X - body.shape.position)));
+    position[i] = padded(to_vec3<Real>(x), Real(1 / m));
+    velocity[i] = padded(to_vec3<Real>(body.velocity + body.angular_velocity.cross(x - body.shape.position)));
     mass[i] = Real(m);
     radius[i] = Real(body.spacing / 2);
     body_of_id_[particles_.id[i]] = std::int32_t(particles_.body[i]);
@@ -145,10 +132,7 @@ double ParticleSolver<Real>::farthest_move() const {
 
 template <class Real>
 void ParticleSolver<Real>::resolve_colliders() {
-  if (scene_.colliders.empty()) return;
-  launch(queue_, "contact.colliders", particles(),
-         ResolveColliders<Real>{collider_.data(), std::uint32_t(collider_.size()), position_.data(), radius_.data(),
-                                increment_.data(), contact_.data()});
+  colliders_.resolve(queue_, position_.data(), radius_.data(), increment_.data());
 }
 
 template <class Real>
@@ -260,6 +244,8 @@ ParticleField ParticleSolver<Real>::field(scene::Field which) {
                    [&](const Mat3<Real>& H, Real* out) { *out = determinant(identity + H); });
     case scene::Field::cauchy_stress:
       return by_id("cauchy_stress", 9, cauchy_stress(), put_matrix<Real>);
+    case scene::Field::piece:
+      return by_id("piece", 1, pieces(), [](std::uint32_t piece, Real* out) { *out = Real(piece); });
     case scene::Field::von_mises_stress:
       break;
   }
@@ -282,12 +268,7 @@ void ParticleSolver<Real>::predict() {
         DriveFixture<Real>{fixtures_[f].member.data(), rest_.data(), position_.data(), to_mat3<Real>(pose.rotation),
                            to_vec3<Real>(pose.about), to_vec3<Real>(pose.about_now - pose.about), increment_.data()});
   }
-  if (!scene_.colliders.empty()) {
-    std::vector<Collider<Real>> placed;
-    for (const auto& collider : scene_.colliders) placed.push_back(place_collider<Real>(collider, begin, end));
-    collider_.upload(placed);
-    contact_.clear_bytes();
-  }
+  colliders_.begin_step(scene_, begin, end);
   if (!held_.empty()) held_.clear_bytes();
 }
 

@@ -6,10 +6,10 @@
 #include <cstring>
 
 #include "common/error.hpp"
-#include "kernels/contact/colliders.hpp"
 #include "kernels/xpbd/step.hpp"
 #include "runtime/device_array.hpp"
 #include "solvers/body_contact.hpp"
+#include "solvers/colliders.hpp"
 #include "solvers/particles.hpp"
 #include "solvers/solver.hpp"
 
@@ -55,6 +55,8 @@ class ParticleSolver : public Solver {
   /// As in StepReport.
   [[nodiscard]] double residual();
   [[nodiscard]] virtual std::vector<Mat3<Real>> cauchy_stress() = 0;
+  /// What every particle hangs together with, in solver order; bodies unless a method can cut them.
+  [[nodiscard]] virtual std::vector<std::uint32_t> pieces() { return particles_.body; }
   [[nodiscard]] double time() const { return double(step_) * scene_.solver.time_step; }
 
   template <class T, class Get>
@@ -75,8 +77,7 @@ class ParticleSolver : public Solver {
   DeviceArray<Vec4<Real>> rest_, position_, velocity_, increment_;
   DeviceArray<Real> mass_, radius_, multiplier_, violation_, energy_;
   DeviceArray<Mat3<Real>> displacement_gradient_;
-  DeviceArray<Collider<Real>> collider_;
-  DeviceArray<Vec4<Real>> contact_;
+  Colliders<Real> colliders_;
   DeviceArray<Vec4<Real>> held_;  // for reactions: impulse times dt on particles of infinite mass
   std::vector<Fixture> fixtures_;
   std::vector<Probe> probes_;
@@ -85,7 +86,6 @@ class ParticleSolver : public Solver {
   void upload_particles();
   void build_fixtures();
   void build_probes();
-  void build_colliders();
   template <class Sum>
   [[nodiscard]] StepReport reduce_sums();
   [[noreturn]] void diverged(std::size_t particle);

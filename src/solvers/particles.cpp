@@ -17,8 +17,8 @@ namespace ductile {
 
 namespace {
 
-/// Places particles in rows, rows in layers: walking along a row, the neighbours of the next particle follow those of the
-/// last in memory, which the processor fetches ahead (along a Morton curve gathers took twice as long). Layers are
+/// Places particles in rows, rows in layers: walking along a row, the neighbours of the next particle follow those of
+/// the last in memory, which the processor fetches ahead (along a Morton curve gathers took twice as long). Layers are
 /// stacked along the body's longest extent, so that the few that a particle reaches stay in the cache.
 class RowOrder {
  public:
@@ -84,7 +84,7 @@ Particles sample(const scene::Scene& scene) {
     const auto& source = scene.bodies[b];
     auto samples = [&] {
       try {
-        return geometry::sample_lattice(source.shape, source.spacing, source.jitter, b);
+        return geometry::sample_lattice(source.shape, source.spacing, source.jitter, source.relax, b);
       } catch (const InputError& error) {
         throw InputError(fmt::format("{}: body \"{}\": {}", scene.file.string(), source.name, error.what()));
       }
@@ -127,6 +127,19 @@ Eigen::Vector3d fiber_direction(const scene::Fiber& fiber, const geometry::Shape
   radial =
       length > 1e-12 * (1 + arm.norm()) ? Eigen::Vector3d(radial / length) : Eigen::Vector3d(shape.rotation.col(0));
   return fiber.field == Field::radial ? radial : Eigen::Vector3d(axis.cross(radial));
+}
+
+Eigen::Vector3d initial_position(const scene::Body& body, const Eigen::Vector3d& rest, std::uint32_t id) {
+  constexpr std::uint64_t seed = 0x5eed;
+  const auto& [stretch, scramble] = body.initial;
+  Eigen::Vector3d x = rest;
+  if (stretch != Eigen::Vector3d::Ones()) {
+    const Eigen::Vector3d local = body.shape.rotation.transpose() * (rest - body.shape.position);
+    x = body.shape.rotation * stretch.cwiseProduct(local) + body.shape.position;
+  }
+  for (int axis = 0; axis < 3 && scramble > 0; ++axis)
+    x[axis] += scramble * geometry::random_number(seed, id, std::uint64_t(axis));
+  return x;
 }
 
 std::vector<std::uint32_t> select(const Particles& particles, std::size_t body, const geometry::Shape* region) {

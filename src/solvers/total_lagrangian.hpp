@@ -14,6 +14,7 @@
 #include "runtime/device_array.hpp"
 #include "solvers/blocks.hpp"
 #include "solvers/body_contact.hpp"
+#include "solvers/cuts.hpp"
 #include "solvers/neighbors.hpp"
 #include "solvers/particle_solver.hpp"
 
@@ -69,6 +70,7 @@ class TotalLagrangian final : public ParticleSolver<Real> {
   [[nodiscard]] Material make_material(const scene::Material& source);
   void upload_fibers(std::size_t families);
   void build_moments();
+  void drop_severed();
   void evaluate();
   void sweep_jacobi(Group& group, bool last);
   void apply_corrections();
@@ -77,6 +79,7 @@ class TotalLagrangian final : public ParticleSolver<Real> {
   [[nodiscard]] RestNeighbors<Real> pairs() const;
   [[nodiscard]] MomentPlanes<const Real, Columns> moments() const { return {moments_.data(), particles()}; }
   [[nodiscard]] std::vector<Mat3<Real>> cauchy_stress() override;
+  [[nodiscard]] std::vector<std::uint32_t> pieces() override;
 
   NeighborLists lists_;
   DeviceArray<Real> weight_, value_;
@@ -86,6 +89,7 @@ class TotalLagrangian final : public ParticleSolver<Real> {
   DeviceArray<Vec4<Real>> fiber_;
   DeviceArray<typename Creep<Real>::State> plastic_;
   BodyContact<Real> bodies_touch_;
+  Cuts<Real> cuts_;
   std::vector<Group> groups_;
 };
 

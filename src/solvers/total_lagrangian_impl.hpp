@@ -44,6 +44,7 @@ TotalLagrangian<Real, Columns>::TotalLagrangian(const scene::Scene& scene, Queue
     : ParticleSolver<Real>(scene, queue) {
   build_pairs();
   build_groups();
+  cuts_ = Cuts<Real>(queue_, scene_, lists_, particles());
   if (scene_.contact.enabled)
     bodies_touch_ = BodyContact<Real>(queue_, scene_, particles_, radius_.data(), rest_.data());
   hold(0);
@@ -93,9 +94,14 @@ void TotalLagrangian<Real, Columns>::build_moments() {
     const Real support = Real(scene_.solver.smoothing.support * scene_.bodies[particles_.body[begin]].spacing);
     with_smoothing<Real>(scene_.solver.smoothing.kernel, support, [&](auto smoothing) {
       launch(queue_, "xpbd.moments", end - begin,
-             BuildMoments<Real, Columns>{pairs(), position_.data(), detail::kind_of(scene_.solver.gradient),
-                                         smoothing.value(Real(0)), Real(0.05), begin,
-                                         {moments_.data(), n}, spread_.data()});
+             BuildMoments<Real, Columns>{pairs(),
+                                         position_.data(),
+                                         detail::kind_of(scene_.solver.gradient),
+                                         smoothing.value(Real(0)),
+                                         Real(0.05),
+                                         begin,
+                                         {moments_.data(), n},
+                                         spread_.data()});
     });
   }
 }
@@ -166,8 +172,10 @@ auto TotalLagrangian<Real, Columns>::make_material(const scene::Material& source
   const auto lame = Lame<double>::from(elastic.youngs_modulus, elastic.poisson_ratio);
   const Real mu = Real(lame.mu), lambda = Real(lame.lambda), critical = Real(elastic.inversion_below);
   const FiberField<Real> fibers{fiber_.data(), std::uint32_t(source.fibers.size()), particles()};
+  const Extension extension =
+      elastic.inversion == scene::Inversion::hard_switch ? Extension::hard_switch : Extension::continuous;
   if (const auto* creep = std::get_if<scene::Creep>(&source.plastic)) {
-    const Creep<Real> law{InversionSafe<StVK<Real>>{{mu, lambda}, critical}, Real(creep->yield_strain),
+    const Creep<Real> law{InversionSafe<StVK<Real>>{{mu, lambda}, critical, extension}, Real(creep->yield_strain),
                           Real(creep->rate), Real(creep->max_strain), creep->deviatoric};
     return Point<Creep<Real>>{law, fibers, plastic_.data()};
   }
@@ -179,20 +187,37 @@ auto TotalLagrangian<Real, Columns>::make_material(const scene::Material& source
     case scene::ElasticModel::fixed_corotated:
       return Point<FixedCorotated<Real>>{{mu, lambda}, fibers};
     case scene::ElasticModel::stvk:
-      return Point<InversionSafe<StVK<Real>>>{{{mu, lambda}, critical}, fibers};
+      return Point<InversionSafe<StVK<Real>>>{{{mu, lambda}, critical, extension}, fibers};
     case scene::ElasticModel::hencky:
-      return Point<InversionSafe<Hencky<Real>>>{{{mu, lambda}, critical}, fibers};
+      return Point<InversionSafe<Hencky<Real>>>{{{mu, lambda}, critical, extension}, fibers};
     case scene::ElasticModel::neo_hookean:
       break;
   }
-  return Point<InversionSafe<NeoHookean<Real>>>{{{mu, lambda}, critical}, fibers};
+  return Point<InversionSafe<NeoHookean<Real>>>{{{mu, lambda}, critical, extension}, fibers};
 }
 
 template <class Real, int Columns>
 void TotalLagrangian<Real, Columns>::begin_step() {
   if (hold(time())) build_moments();
+  if (cuts_.active() && cuts_.sever(queue_, scene_, lists_, position_.data(), time(), time() + scene_.solver.time_step))
+    drop_severed();
   this->predict();
   if (bodies_touch_.active()) bodies_touch_.find_pairs(queue_, position_.data(), this->farthest_move());
+}
+
+/// After a cut: gradients without the severed pairs, contact between the pieces.
+template <class Real, int Columns>
+void TotalLagrangian<Real, Columns>::drop_severed() {
+  launch(queue_, "cuts", weight_.size(), DropSevered<Real>{cuts_.severed().data(), weight_.data(), value_.data()});
+  build_moments();
+  evaluate();
+  if (bodies_touch_.active())
+    bodies_touch_.cut(queue_, find_pieces(lists_, cuts_.severed(), particles_.id), cuts_.pairs(lists_));
+}
+
+template <class Real, int Columns>
+std::vector<std::uint32_t> TotalLagrangian<Real, Columns>::pieces() {
+  return find_pieces(lists_, cuts_.severed(), particles_.id).of_particle;
 }
 
 template <class Real, int Columns>
@@ -242,8 +267,8 @@ void TotalLagrangian<Real, Columns>::sweep_gauss_seidel(Group& group, bool last)
         for (const Range& colour : group.colour)
           launch(queue_, "xpbd.sweep", colour.count,
                  SolveBlocks<Real, Columns, std::decay_t<decltype(material)>>{
-                     pairs(), moments(), spread_.data(), position_.data(), displacement_gradient_.data(),
-                     material, group.constants, group.block_start.data() + colour.first, group.block_member.data(),
+                     pairs(), moments(), spread_.data(), position_.data(), displacement_gradient_.data(), material,
+                     group.constants, group.block_start.data() + colour.first, group.block_member.data(),
                      increment_.data(), multiplier_.data(), last ? violation_.data() : nullptr, held_.data()});
       },
       group.material);
@@ -306,6 +331,7 @@ std::vector<StateBlock> TotalLagrangian<Real, Columns>::save() {
   blocks.push_back(pack("position", position_));
   blocks.push_back(pack("velocity", velocity_));
   if (!plastic_.empty()) blocks.push_back(pack("plastic_strain", plastic_));
+  if (cuts_.active()) blocks.push_back(pack("severed_pairs", cuts_.severed()));
   return blocks;
 }
 
@@ -318,6 +344,11 @@ void TotalLagrangian<Real, Columns>::restore(long long step, const std::vector<S
   // As the run that wrote the state left it: what was held in its last step is still held.
   hold(time() - scene_.solver.time_step);
   build_moments();
+  if (cuts_.active()) {
+    unpack(blocks, "severed_pairs", cuts_.severed());
+    const auto severed = cuts_.severed().download();
+    if (std::any_of(severed.begin(), severed.end(), [](std::uint8_t s) { return s != 0; })) drop_severed();
+  }
   evaluate();
   max_speed_ = sums().max_speed;
 }

@@ -1,0 +1,174 @@
+// Cutting surfaces: what they sever, what the pieces do.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "kernels/xpbd/cutting.hpp"
+#include "solvers/cuts.hpp"
+#include "solvers/solver.hpp"
+
+namespace {
+
+using namespace ductile;
+using Eigen::Vector3d;
+
+/// A block of 8 x 4 x 4 particles, spacing 0.05 m, centred at the origin.
+scene::Scene block() {
+  scene::Scene scene;
+  scene.file = "test";
+  scene.gravity.setZero();
+  scene.solver.time_step = 1e-3;
+  scene.solver.end_time = 1;
+  scene.solver.iterations = 10;
+  scene.solver.precision = scene::Precision::double_precision;
+  scene.materials.push_back({"rubber", 1000, {scene::ElasticModel::neo_hookean, 1e5, 0.3}, {}, {}});
+  scene::Body body;
+  body.name = "block";
+  body.spacing = 0.05;
+  body.shape.kind = geometry::Box{Vector3d(0.4, 0.2, 0.2)};
+  scene.bodies.push_back(body);
+  return scene;
+}
+
+/// A blade across the block at x, which comes down from above.
+scene::Cut blade(double x, double speed) {
+  scene::Cut cut;
+  cut.name = "blade";
+  cut.patch = geometry::Patch::rectangle(0.3, 0.3);
+  Eigen::Matrix3d upright;  // its normal is x
+  upright << 0, 0, 1, 1, 0, 0, 0, 1, 0;
+  cut.patch.place(upright, {x, 0, 0.26});
+  cut.motion.velocity = {0, 0, -speed};
+  return cut;
+}
+
+std::vector<double> values(const ParticleField& field) { return std::get<std::vector<double>>(field.values); }
+
+TEST(CutTriangle, IsCrossedFromBothSidesAndAlongItsEdges) {
+  const CutTriangle<double> t{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}};
+  const auto crossed = [&](double x, double y, double from, double to) {
+    return t.crossed_by(Vec3<double>{x, y, from}, Vec3<double>{x, y, to});
+  };
+  EXPECT_TRUE(crossed(0.2, 0.2, -1, 1));
+  EXPECT_TRUE(crossed(0.2, 0.2, 1, -1));
+  EXPECT_TRUE(crossed(0.5, 0.5, 1, -1)) << "through an edge";
+  EXPECT_FALSE(crossed(0.6, 0.5, 1, -1));
+  EXPECT_FALSE(crossed(-0.1, 0.5, 1, -1));
+  EXPECT_FALSE(crossed(0.2, 0.2, 0.5, 1));
+  EXPECT_FALSE(crossed(0.2, 0.2, -0.5, -1));
+  // A particle on the plane lies on the side of the normal.
+  EXPECT_FALSE(crossed(0.2, 0.2, 0, 1));
+  EXPECT_TRUE(crossed(0.2, 0.2, 0, -1));
+}
+
+TEST(Cutting, BlockFallsIntoTwoPiecesThatKeepTheirMomentum) {
+  auto scene = block();
+  scene.contact.enabled = true;
+  scene.bodies[0].velocity = {1, 2, 3};
+  scene.bodies[0].angular_velocity = {0, 4, 0};
+  scene.cuts.push_back(blade(0, 10));                         // through in 21 ms, in which the block turns by 5 degrees
+  scene.cuts[0].motion.velocity += scene.bodies[0].velocity;  // goes along with the block
+  for (const auto scheme : {scene::Scheme::gauss_seidel, scene::Scheme::jacobi}) {
+    scene.solver.scheme = scheme;
+    Queue queue;
+    const auto solver = make_solver(scene, queue);
+    const auto start = solver->measure();
+    const auto whole = values(solver->field(scene::Field::piece));
+    EXPECT_EQ(std::set<double>(whole.begin(), whole.end()), (std::set<double>{0}));
+    StepReport end;
+    for (int k = 0; k < 180; ++k) end = solver->advance();
+    const auto piece = values(solver->field(scene::Field::piece));
+    ASSERT_EQ(std::set<double>(piece.begin(), piece.end()), (std::set<double>{0, 1}));
+    // The ids of a block count along x slowest: half of them on each side of the blade.
+    for (std::size_t id = 0; id < 128; ++id) EXPECT_EQ(piece[id], id < 64 ? 0 : 1) << id;
+    // Severing moves nothing; pair corrections are opposite to rounding (16 kg at 4 m/s, a few thousand sums).
+    EXPECT_LT((end.momentum - start.momentum).norm() / start.momentum.norm(), 1e-12);
+    // The halves spun about their common centre: they drift apart at omega times a quarter of the length.
+    const auto x = values(solver->positions());
+    Vector3d centre[2] = {Vector3d::Zero(), Vector3d::Zero()};
+    for (std::size_t id = 0; id < 128; ++id)
+      centre[id < 64 ? 0 : 1] += Vector3d(x[3 * id], x[3 * id + 1], x[3 * id + 2]) / 64;
+    EXPECT_GT((centre[1] - centre[0]).norm(), 0.22);
+  }
+}
+
+TEST(Cutting, UncutBlockStaysWhole) {
+  auto scene = block();
+  scene.bodies[0].angular_velocity = {0, 4, 0};
+  Queue queue;
+  const auto solver = make_solver(scene, queue);
+  for (int k = 0; k < 180; ++k) solver->advance();
+  const auto x = values(solver->positions());
+  Vector3d first = Vector3d::Zero(), second = first;
+  for (std::size_t id = 0; id < 128; ++id)
+    (id < 64 ? first : second) += Vector3d(x[3 * id], x[3 * id + 1], x[3 * id + 2]) / 64;
+  // Elastic stretch under rho omega^2 L^2/8 = 320 Pa is 0.3 %.
+  EXPECT_NEAR((second - first).norm(), 0.2, 0.002);
+}
+
+TEST(Cutting, BladeActsOnlyInItsTime) {
+  auto scene = block();
+  scene.cuts.push_back(blade(0, 0));
+  scene.cuts[0].patch.place(Eigen::Matrix3d::Identity(), {0, 0, -0.26});  // in the middle of the block
+  scene.cuts[0].from = 0.005;
+  scene.cuts[0].until = 0.01;
+  Queue queue;
+  const auto solver = make_solver(scene, queue);
+  const auto pieces = [&] {
+    const auto piece = values(solver->field(scene::Field::piece));
+    return *std::max_element(piece.begin(), piece.end()) + 1;
+  };
+  for (int k = 0; k < 5; ++k) solver->advance();
+  EXPECT_EQ(pieces(), 1);
+  solver->advance();
+  EXPECT_EQ(pieces(), 2);
+}
+
+TEST(Cutting, PiecesThatArePressedTogetherTouch) {
+  auto scene = block();
+  scene.contact.enabled = true;
+  scene.cuts.push_back(blade(0, 0));
+  scene.cuts[0].patch.place(Eigen::Matrix3d::Identity(), {0, 0, -0.26});
+  scene.cuts[0].until = 0.002;
+  // Both ends are driven inwards by a tenth of the length.
+  for (const double side : {-1.0, 1.0}) {
+    scene::Fixture grip;
+    grip.name = side < 0 ? "left" : "right";
+    grip.region.kind = geometry::Box{Vector3d(0.11, 1, 1)};
+    grip.region.position = {0.2 * side, 0, 0};
+    grip.motion.velocity = {-0.2 * side, 0, 0};
+    scene.fixtures.push_back(grip);
+  }
+  Queue queue;
+  const auto solver = make_solver(scene, queue);
+  for (int k = 0; k < 100; ++k) solver->advance();
+  const auto x = values(solver->positions());
+  double left = -1, right = 1;
+  for (std::size_t id = 0; id < 128; ++id)
+    id < 64 ? left = std::max(left, x[3 * id]) : right = std::min(right, x[3 * id]);
+  // The faces stay a spacing apart up to a tenth; without contact the halves would overlap by more.
+  EXPECT_GT(right - left, 0.9 * 0.05);
+}
+
+TEST(Cutting, ResumedRunIsTheSameToTheLastBit) {
+  auto scene = block();
+  scene.contact.enabled = true;
+  scene.contact.self = true;
+  scene.gravity = {0, 0, -9.81};
+  scene.bodies[0].angular_velocity = {0, 1, 0};
+  scene.cuts.push_back(blade(0, 3));
+  Queue queue;
+  const auto whole = make_solver(scene, queue), first = make_solver(scene, queue), second = make_solver(scene, queue);
+  for (int k = 0; k < 90; ++k) whole->advance();
+  for (int k = 0; k < 30; ++k) first->advance();  // the blade is half way through
+  second->restore(first->step(), first->save());
+  for (int k = 0; k < 60; ++k) second->advance();
+  EXPECT_EQ(values(second->positions()), values(whole->positions()));
+  EXPECT_EQ(values(second->field(scene::Field::piece)), values(whole->field(scene::Field::piece)));
+  const auto piece = values(whole->field(scene::Field::piece));
+  EXPECT_EQ(*std::max_element(piece.begin(), piece.end()), 1);
+}
+
+}  // namespace

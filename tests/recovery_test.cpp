@@ -1,0 +1,79 @@
+// Bodies come back to their rest shape from flat, inverted and scrambled states.
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+
+#include <algorithm>
+
+#include "solvers/solver.hpp"
+
+namespace {
+
+using namespace ductile;
+using Eigen::Vector3d;
+
+scene::Scene squashed_block(scene::ElasticModel model, const scene::Initial& initial) {
+  scene::Scene scene;
+  scene.file = "test";
+  scene.gravity.setZero();
+  scene.solver.time_step = 2e-3;
+  scene.solver.end_time = 10;
+  scene.solver.iterations = 10;
+  scene.solver.damping = 4;
+  scene.materials.push_back({"rubber", 1000, {model, 1e5, 0.3}, {}, {}});
+  scene::Body body;
+  body.name = "block";
+  body.spacing = 0.05;
+  body.shape.kind = geometry::Box{Vector3d(0.25, 0.25, 0.25)};
+  body.initial = initial;
+  scene.bodies.push_back(body);
+  return scene;
+}
+
+/// Largest |F^T F - I| after `steps`.
+double strain_after(const scene::Scene& scene, int steps) {
+  Queue queue;
+  const auto solver = make_solver(scene, queue);
+  for (int k = 0; k < steps; ++k) (void)solver->advance();
+  const auto F = std::get<std::vector<float>>(solver->field(scene::Field::deformation_gradient).values);
+  double worst = 0;
+  for (std::size_t i = 0; i < F.size(); i += 9) {
+    const Eigen::Map<const Eigen::Matrix<float, 3, 3, Eigen::RowMajor>> f(F.data() + i);
+    worst = std::max(worst, double((f.transpose() * f - Eigen::Matrix3f::Identity()).norm()));
+    if (f.determinant() <= 0) worst = std::max(worst, 10.0);
+  }
+  return worst;
+}
+
+constexpr auto laws = {scene::ElasticModel::neo_hookean, scene::ElasticModel::stvk, scene::ElasticModel::hencky,
+                       scene::ElasticModel::corotated};
+
+TEST(Recovery, FromAFlatState) {
+  for (const auto law : laws)
+    // A hundredth of the strain at the start is left after 1.6 s of damped motion; single precision has 1e-6.
+    EXPECT_LT(strain_after(squashed_block(law, {{1, 1, 0}, 0}), 800), 0.01) << int(law);
+}
+
+TEST(Recovery, FromInsideOut) {
+  for (const auto law : laws) EXPECT_LT(strain_after(squashed_block(law, {{1, 1, -0.5}, 0}), 800), 0.01) << int(law);
+}
+
+TEST(Recovery, FromAScrambledPoint) {
+  // All particles at random places in a cube of a fifth of the body's size: neighbours lie anywhere.
+  for (const auto law : laws) EXPECT_LT(strain_after(squashed_block(law, {{0, 0, 0}, 0.025}), 1500), 0.01) << int(law);
+}
+
+TEST(Recovery, StartsWhereTheSceneSays) {
+  auto scene = squashed_block(scene::ElasticModel::neo_hookean, {{1, 0, -2}, 0});
+  scene.bodies[0].shape.position = {1, 2, 3};
+  Queue queue;
+  const auto solver = make_solver(scene, queue);
+  const auto x = std::get<std::vector<float>>(solver->positions().values);
+  // The first particle sits in the corner (-0.1, -0.1, -0.1); single precision at 3.
+  EXPECT_NEAR(x[0], 0.9, 1e-6);
+  EXPECT_NEAR(x[1], 2, 1e-6);
+  EXPECT_NEAR(x[2], 3.2, 1e-6);
+}
+
+}  // namespace
