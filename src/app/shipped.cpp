@@ -85,7 +85,7 @@ int list_scenes(bool names_only) {
       fmt::print("{}\n", scene.name);
     else
       fmt::print("  {:<{}}  {}\n", scene.name, width, scene.title);
-  if (!names_only) fmt::print("\nRun one by its name: ductile run {}\n", scenes.front().name);
+  if (!names_only) fmt::print("\nRun one by its name: ductile run first_light\n");
   return 0;
 }
 
