@@ -40,8 +40,14 @@ struct Patch {
            WeighPairs<Real, Poly6<Real, 3>>{lists.start.data(), lists.index.data(), rest.data(), smoothing,
                                             kind == GradientKind::mlsrk_linear, 0, weight.data(), value.data()});
     launch(queue, "moments", n,
-           BuildMoments<Real, Columns>{pairs(), position.data(), kind, smoothing.value(Real(0)), Real(1e-6), 0,
-                                       {moment_numbers.data(), n}, spread.data()});
+           BuildMoments<Real, Columns>{pairs(),
+                                       position.data(),
+                                       kind,
+                                       smoothing.value(Real(0)),
+                                       Real(1e-6),
+                                       0,
+                                       {moment_numbers.data(), n},
+                                       spread.data()});
     gradient = {queue, n};
     gradient.clear_bytes();
     energy = {queue, n};

@@ -15,10 +15,12 @@ struct MayTouch {
   const std::uint32_t* particle;  // of each surface slot
   const std::uint32_t* body;
   const Vec4<Real>* rest;
-  const Real* reach;  // support at rest, per particle; null: a body does not touch itself
+  const Real* reach;           // support at rest, per particle; null: a body does not touch itself
+  const std::uint32_t* flows;  // 1 for particles that flow, which the method keeps apart itself; null: none does
 
   bool operator()(std::size_t a, std::uint32_t b) const {
     const std::uint32_t i = particle[a], j = particle[b];
+    if (flows != nullptr && (flows[i] & flows[j]) != 0) return false;
     if (body[i] != body[j]) return true;
     if (reach == nullptr) return false;
     const Vec3<Real> p = xyz(rest[i] - rest[j]);

@@ -9,7 +9,7 @@ namespace ductile {
 
 template <class Real>
 BodyContact<Real>::BodyContact(Queue& queue, const scene::Scene& scene, const Particles& particles, const Real* radius,
-                               const Vec4<Real>* rest)
+                               const Vec4<Real>* rest, const std::vector<std::uint32_t>& flows)
     : friction_(Real(scene.contact.friction)), radius_(radius) {
   std::vector<std::uint32_t> surface;
   std::vector<Real> support(particles.size());
@@ -19,17 +19,19 @@ BodyContact<Real>::BodyContact(Queue& queue, const scene::Scene& scene, const Pa
     support[i] = Real(scene.solver.smoothing.support * body.spacing);
     widest = std::max(widest, body.spacing);
     // Centres of the two outer layers lie half and one and a half spacings inside; jitter moves them a little.
-    if (geometry::signed_distance(body.shape, particles.rest[i]) > -2 * body.spacing)
+    if ((!flows.empty() && flows[i] != 0) ||
+        geometry::signed_distance(body.shape, particles.rest[i]) > -2 * body.spacing)
       surface.push_back(std::uint32_t(i));
   }
   widest_ = Real(widest);
   particle_ = {queue, surface};
   body_ = {queue, particles.body};
+  flows_ = {queue, flows};
   support_ = {queue, support};
   count_ = {queue, surface.size()};
   correction_ = {queue, surface.size()};
   surface_position_ = {queue, surface.size()};
-  may_touch_ = {particle_.data(), body_.data(), rest, scene.contact.self ? support_.data() : nullptr};
+  may_touch_ = {particle_.data(), body_.data(), rest, scene.contact.self ? support_.data() : nullptr, flows_.data()};
 }
 
 template <class Real>

@@ -8,13 +8,14 @@
 
 namespace ductile {
 
-/// Contact of bodies with each other and with themselves, between the particles of their two outermost layers.
+/// Contact of bodies with each other and with themselves, between the particles of their two outermost layers; of a
+/// body that flows (`flows` holds 1 for its particles) all take part, but not with others that flow.
 template <class Real>
 class BodyContact {
  public:
   BodyContact() = default;
   BodyContact(Queue& queue, const scene::Scene& scene, const Particles& particles, const Real* radius,
-              const Vec4<Real>* rest);
+              const Vec4<Real>* rest, const std::vector<std::uint32_t>& flows = {});
 
   [[nodiscard]] bool active() const { return particle_.size() > 1; }
   /// Lists every pair that can touch during a step in which no particle moves further than `reach`.
@@ -25,7 +26,7 @@ class BodyContact {
  private:
   Real friction_ = 0, widest_ = 0;
   const Real* radius_ = nullptr;
-  DeviceArray<std::uint32_t> particle_, body_, count_;
+  DeviceArray<std::uint32_t> particle_, body_, count_, flows_;
   DeviceArray<Real> support_;
   MayTouch<Real> may_touch_{};
   NeighborLists pairs_;
