@@ -126,7 +126,7 @@ TEST_F(App, RunLeavesWhatItPromises) {
   EXPECT_EQ(
       history.substr(0, history.find('\n')),
       "step,time,kinetic_energy,elastic_energy,gravity_energy,momentum_x,momentum_y,momentum_z,angular_momentum_x,"
-      "angular_momentum_y,angular_momentum_z,max_speed,min_volume_ratio,residual,iterations");
+      "angular_momentum_y,angular_momentum_z,max_speed,min_volume_ratio,residual,iterations,primal_residual");
   EXPECT_EQ(std::count(history.begin(), history.end(), '\n'), 122);  // head, start and 120 steps
   const std::string probes = read(at("out") / "probes.csv");
   EXPECT_EQ(probes.substr(0, probes.find('\n')), "time,middle.x,middle.y,middle.z");

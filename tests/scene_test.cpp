@@ -790,9 +790,10 @@ TEST_F(SceneReader, EveryValueChangesTheDigest) {
                                                    {"solver.iterations", "16"},
                                                    {"solver.scheme", ""},  // `relaxation` would not be used any more
                                                    {"solver.gradient", "raw"},
-                                                   {"solver.multiplier", "pair"},
+                                                   {"solver.multiplier", ""},  // goes with hencky laws only
                                                    {"solver.reference", "current"},
                                                    {"solver.plasticity", "none"},
+                                                   {"solver.separation", ""},  // `least_distance` would not be used
                                                    {"materials.sand.plastic.volume_correction", "true"},
                                                    {"materials.clay.plastic.log_volume", "-0.25"},
                                                    {"solver.constraint", "sqrt-energy"},

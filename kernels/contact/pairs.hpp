@@ -29,11 +29,13 @@ struct MayTouch {
   const std::uint32_t* particle;  // of each surface slot
   const std::uint32_t* piece;     // an uncut body is one piece
   const Vec4<Real>* rest;
-  const Real* reach;  // support at rest, per particle; null: a piece does not touch itself
+  const Real* reach;           // support at rest, per particle; null: a piece does not touch itself
+  const std::uint32_t* flows;  // 1 for particles that flow, which the method keeps apart itself; null: none does
   SeveredPairs severed;
 
   bool operator()(std::size_t a, std::uint32_t b) const {
     const std::uint32_t i = particle[a], j = particle[b];
+    if (flows != nullptr && (flows[i] & flows[j]) != 0) return false;
     if (piece[i] != piece[j]) return true;
     if (reach == nullptr) return false;
     const Vec3<Real> p = xyz(rest[i] - rest[j]);
@@ -60,7 +62,8 @@ struct ContactPairs {
     const Vec3<Real> before = xyz(position[i] - position[j]), moved = xyz(increment[i] - increment[j]);
     const Vec3<Real> apart = before + moved;
     const Real distance = norm(apart);
-    if (dot(apart, before) <= Real(0) && squared_norm(before) > Real(0)) return passed(before, moved, apart, radius[i] + radius[j]);
+    if (dot(apart, before) <= Real(0) && squared_norm(before) > Real(0))
+      return passed(before, moved, apart, radius[i] + radius[j]);
     // Coincident centres have no direction: the lower index goes up.
     const Vec3<Real> normal =
         distance > Real(0) ? apart / distance : Vec3<Real>{Real(0), Real(0), Real(i < j ? -1 : 1)};

@@ -51,9 +51,9 @@ inline LocalStep<Real> local_step(const PairList<Real, Memory>& pairs, const Vec
       squares += e * e * weight;
     }
   }
-  LocalStep<Real> result;
+  LocalStep<Real> result{};
   const Mat3<Real> moment = Mat3<Real>::from_columns(xyz(c0), xyz(c1), xyz(c2));
-  const Mat3<Real> G = moment * n.inverse, change = G + G * H;
+  const Mat3<Real> G = completed(n, moment * n.inverse), change = G + G * H;
   result.deformation = {G, H, H + change};
   if constexpr (Memory) {
     const Mat3<Real> fitted = change * n.spread.full();
@@ -75,47 +75,74 @@ inline Real held_misfit(Real misfit, Real yield_strain, const Sym3<Real>& spread
   return misfit > most ? sycl::sqrt(most / misfit) : Real(1);
 }
 
-/// What one solve of a particle's constraint applies to its neighbourhood:
-///   x_b += scale/m_b (stress g_pb + penalty w_pb e_pb),  and the opposite sum to x_p.
+/// The misfits' part of a constraint.
 template <class Real>
-struct ConstraintSolution {
+struct MisfitPart {
+  Real penalty;       // Pa, for the part of the misfits that is held
+  Real energy;        // Pa
+  Mat3<Real> stress;  // what the penalty takes away through g
+
+  /// Their part of the denominator beside a stress, without the particle's own; the mixed term is exact for equal
+  /// masses.
+  Real mobility(const Mat3<Real>& with, const Neighborhood<Real, true>& n, const LocalStep<Real>& local) const {
+    const Real squares = square(penalty) * local.misfit * n.pair_mobility;
+    const Real mixed = Real(2) * penalty * n.inverse_mass * contract(with, local.misfit_moment * n.inverse);
+    return squares + sycl::fmax(mixed, Real(-0.5) * squares);
+  }
+};
+
+template <class Real>
+inline MisfitPart<Real> misfit_part(Real penalty, const Neighborhood<Real, true>& n, const LocalStep<Real>& local,
+                                    Real yield_strain) {
+  const Real held = held_misfit(local.misfit, yield_strain, n.spread);
+  const Real part = penalty * held;
+  return {part, Real(0.5) * part * held * local.misfit,
+          part * (local.misfit_moment + times_transpose(local.misfit_moment, local.deformation.start))};
+}
+
+/// What one solve of a particle's constraint applies to its neighbourhood:
+///   x_b += (stress g_pb + misfit w_pb e_pb)/m_b,  and the opposite sum to x_p.
+template <class Real>
+struct Kick {
   Mat3<Real> stress;
-  Real penalty;     // Pa, with the part of the misfits that is held
-  Real scale;       // dlambda / C
-  Real multiplier;  // after the solve
-  Real violation;   // C + alpha lambda / dt^2 before it, scaled
+  Real misfit;
+  Real violation;  // before it, scaled
 };
 
 /// The XPBD update with one multiplier (P1 eqs. 16-18), C = sqrt(2 Psi + 2 Psi_misfit), compliance 1/V.
-template <class Real, bool Memory, class Material>
-inline ConstraintSolution<Real> solve_scalar(const Material& material, const StepConstantsXpbi<Real>& step,
-                                             const Neighborhood<Real, Memory>& n, const LocalStep<Real>& local,
-                                             bool crushed, Real volume, Real inverse_mass, Real multiplier,
-                                             std::size_t i) {
-  const auto response = material.respond(local.deformation, i);
-  Real energy = response.energy, penalty = Real(0);
-  Mat3<Real> stress = response.stress;
-  Vec3<Real> own = stress * n.sum;
-  Real mobility = Real(0);
-  if constexpr (Memory) {
-    const Real held = held_misfit(local.misfit, crushed ? Real(0) : response.yield_strain, n.spread);
-    penalty = step.penalty * held;
-    energy += Real(0.5) * penalty * held * local.misfit;
-    stress -= penalty * (local.misfit_moment + times_transpose(local.misfit_moment, local.deformation.start));
-    own = stress * n.sum + penalty * local.misfit_sum;
-    // |stress g + penalty w e|^2: the mixed part is exact for equal masses
-    const Real squares = square(penalty) * local.misfit * n.pair_mobility;
-    const Real mixed = Real(2) * penalty * n.inverse_mass * contract(stress, local.misfit_moment * n.inverse);
-    mobility = squares + sycl::fmax(mixed, -Real(0.5) * squares);
+template <class Real>
+struct ScalarMultiplier {
+  Real* multiplier;
+
+  template <bool Memory, class Material>
+  Kick<Real> solve(const Material& material, const StepConstantsXpbi<Real>& step, const Neighborhood<Real, Memory>& n,
+                   const LocalStep<Real>& local, bool crushed, Real rest_volume, Real inverse_mass,
+                   std::size_t i) const {
+    const auto response = material.respond(local.deformation, i);
+    Real energy = response.energy, penalty = Real(0), mobility = Real(0);
+    Mat3<Real> stress = response.stress;
+    Vec3<Real> own = Vec3<Real>::zero();
+    if constexpr (Memory) {
+      const auto misfit = misfit_part(step.penalty, n, local, crushed ? Real(0) : response.yield_strain);
+      penalty = misfit.penalty;
+      energy += misfit.energy;
+      stress -= misfit.stress;
+      own = penalty * local.misfit_sum;
+      mobility = misfit.mobility(stress, n, local);
+    }
+    stress = on_span(n, stress);
+    own += stress * n.sum;
+    mobility += quadratic_form(stress, n.mobility) + inverse_mass * squared_norm(own);
+    const Real C = sycl::sqrt(Real(2) * sycl::fmax(energy, Real(0)));
+    const Real direction = Real(1) / sycl::fmax(C, step.tiny);
+    const Real compliance = step.inverse_squared_step / rest_volume;
+    const Real violation = C + compliance * multiplier[i];
+    Real change = -step.relaxation * violation / (direction * direction * mobility + compliance);
+    if (C < step.tiny) change = Real(0);
+    multiplier[i] += change;
+    const Real scale = change * direction;
+    return {scale * stress, scale * penalty, step.violation_scale * violation};
   }
-  mobility += quadratic_form(stress, n.mobility) + inverse_mass * squared_norm(own);
-  const Real C = sycl::sqrt(Real(2) * sycl::fmax(energy, Real(0)));
-  const Real direction = Real(1) / sycl::fmax(C, step.tiny);
-  const Real compliance = step.inverse_squared_step / volume;
-  const Real violation = C + compliance * multiplier;
-  Real change = -step.relaxation * violation / (direction * direction * mobility + compliance);
-  if (C < step.tiny) change = Real(0);
-  return {stress, penalty, change * direction, multiplier + change, step.violation_scale * violation};
-}
+};
 
 }  // namespace ductile

@@ -155,11 +155,19 @@ struct FillNewPairs {
       return;
     }
     const Real inverse = Real(1) / reach[i], scale = -square(square(inverse)) * inverse;
+    // Compilers may round p differently here and in CountNewPairs: a pair at the rim, which has no weight, may be left
+    // out, or missing, and is then the particle itself.
+    const std::uint32_t end = start[i + 1];
     neighbors.for_each(i, reach[i], [&](std::uint32_t j, const Vec3<Real>& p) {
+      if (slot == end) return;
       index[slot] = j;
       pair[slot] = padded(p, scale * rest[j][3] * smoothing.gradient_factor(norm(p) * inverse));
       ++slot;
     });
+    for (; slot < end; ++slot) {
+      index[slot] = std::uint32_t(i);
+      pair[slot] = padded(Vec3<Real>::zero());
+    }
     flowed[i] = Real(0);
   }
 };

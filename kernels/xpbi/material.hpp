@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include "kernels/materials/cam_clay.hpp"
 #include "kernels/materials/drucker_prager.hpp"
@@ -29,17 +30,25 @@ struct StepResponse {
   Real yield_strain;  // deviatoric log strain that the material holds; negative: no limit
 };
 
-/// tau (I + G)^-T
+/// A mapped Hencky strain.
 template <class Real>
-inline Mat3<Real> pulled_back(const Mat3<Real>& tau, const Mat3<Real>& G) {
+struct StrainResponse {
+  Sym3<Real> strain;
+  Real yield_strain;  // as above
+};
+
+/// (I + G)^-T
+template <class Real>
+inline Mat3<Real> inverse_transpose(const Mat3<Real>& G) {
   const VolumeChange<Real> v = volume_change(G);
-  return tau * (v.cofactor() * (Real(1) / (Real(1) + v.j)));
+  return v.cofactor() * (Real(1) / (Real(1) + v.j));
 }
 
 /// A material that never flows.
 template <class Real, class Law>
 struct ElasticPoint {
   static constexpr bool plastic = false;
+  static constexpr bool has_strains = std::is_same_v<Law, InversionSafe<Hencky<Real>>>;
 
   Law law;
 
@@ -52,6 +61,10 @@ struct ElasticPoint {
     return P + times_transpose(P, H);
   }
   Real energy(const Mat3<Real>& H, std::size_t) const { return law.displacement_response(H).energy; }
+
+  // For multipliers that need strains: Hencky laws only.
+  Hencky<Real> elastic() const { return law.law; }
+  StrainResponse<Real> map_strain(const Sym3<Real>& strain, std::size_t) const { return {strain, Real(-1)}; }
 };
 
 /// |dev eps| that a mapped state holds, roughly: it bounds the zero-energy modes of the particle.
@@ -72,6 +85,7 @@ inline Real held_shear_strain(const Snow<Real>& mapping, const Mapped<Real, Stat
 template <class Real, class Mapping>
 struct PlasticPoint {
   static constexpr bool plastic = true;
+  static constexpr bool has_strains = requires(Mapping m) { m.rule; };
   using State = typename Mapping::State;
 
   Mapping mapping;
@@ -81,7 +95,7 @@ struct PlasticPoint {
   bool iterations;  // yields in the iterations; false: only when the step is over
 
   StepResponse<Real> respond(const StepDeformation<Real>& d, std::size_t i) const {
-    if constexpr (requires { mapping.rule; }) {
+    if constexpr (has_strains) {
       // Isotropic: the left strain gives tau without a rotation.
       const Sym3<Real> X = tanh_strain(green_strain(transpose(d.trial)));
       if (iterations && within_series(X) && volume_change(d.trial).j > Real(-1))
@@ -99,25 +113,31 @@ struct PlasticPoint {
   }
   Real energy(const Mat3<Real>& H, std::size_t i) const { return mapping.energy(Mat3<Real>::identity() + H, state[i]); }
 
+  Hencky<Real> elastic() const { return mapping.elastic(); }
+  StrainResponse<Real> map_strain(const Sym3<Real>& strain, std::size_t i) const {
+    const Real volume = trace(strain);
+    const Sym3<Real> shear = deviator(strain);
+    const Real size = sycl::sqrt(squared_norm(shear));
+    if (!iterations) return {strain, mapping.rule.yield_radius(volume, state[i])};
+    const auto flow = mapping.rule.flow(volume, size, state[i], time_step);
+    const bool on_surface =
+        flow.yield == Yield::shear || flow.yield == Yield::tension || flow.yield == Yield::compression;
+    return {plus_identity(flow.deviator_scale * shear, flow.trace * (Real(1) / Real(3))),
+            on_surface ? flow.deviator_scale * size : mapping.rule.yield_radius(volume, state[i])};
+  }
+
  private:
   Mapped<Real, State> kept(const Mat3<Real>& F, std::size_t i) const {
     return {F, state[i], Yield::none, mapping.energy(F, state[i]), mapping.kirchhoff(F, state[i])};
   }
   StepResponse<Real> respond_to_strain(const Sym3<Real>& strain, const Mat3<Real>& G, std::size_t i) const {
-    const Hencky<Real> elastic = mapping.elastic();
-    const Real volume = trace(strain);
-    const Sym3<Real> shear = deviator(strain);
-    const Real size = sycl::sqrt(squared_norm(shear));
-    const auto flow = mapping.rule.flow(volume, size, state[i], time_step);
-    const Sym3<Real> mapped = plus_identity(flow.deviator_scale * shear, flow.trace * (Real(1) / Real(3)));
-    const bool on_surface =
-        flow.yield == Yield::shear || flow.yield == Yield::tension || flow.yield == Yield::compression;
-    return {elastic.strain_energy(mapped), pulled_back(elastic.rotated_stress(mapped).full(), G),
-            on_surface ? flow.deviator_scale * size : mapping.rule.yield_radius(volume, state[i])};
+    const StrainResponse<Real> mapped = map_strain(strain, i);
+    return {elastic().strain_energy(mapped.strain),
+            elastic().rotated_stress(mapped.strain).full() * inverse_transpose(G), mapped.yield_strain};
   }
   [[gnu::noinline]] StepResponse<Real> respond_by_mapping(const StepDeformation<Real>& d, std::size_t i) const {
     const auto mapped = iterations ? map(d.trial, i) : kept(Mat3<Real>::identity() + d.trial, i);
-    return {mapped.energy, pulled_back(mapped.kirchhoff, d.G), held_shear_strain(mapping, mapped)};
+    return {mapped.energy, mapped.kirchhoff * inverse_transpose(d.G), held_shear_strain(mapping, mapped)};
   }
 };
 

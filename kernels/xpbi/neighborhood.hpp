@@ -43,6 +43,7 @@ struct Neighborhood {
   Mat3<Real> inverse;   // Q
   Sym3<Real> mobility;  // sum_b g g^T / m_b: the denominator needs no loop
   Vec3<Real> sum;       // sum_b g
+  Sym3<Real> missing;   // projector on the directions without neighbours, where Q has been cut
 };
 
 template <class Real>
@@ -50,6 +51,7 @@ struct Neighborhood<Real, true> {
   Mat3<Real> inverse;
   Sym3<Real> mobility;
   Vec3<Real> sum;
+  Sym3<Real> missing;
   Sym3<Real> spread;         // sum_b w p p^T
   Vec3<Real> lever;          // sum_b w p
   Mat3<Real> misfit_moment;  // sum_b w e (x) p at the start of the step, e = x_pb - F p
@@ -58,14 +60,22 @@ struct Neighborhood<Real, true> {
   Real inverse_mass;         // largest 1/m_b
 };
 
-/// Inverse of a matrix that is near the identity in the bulk; directions without neighbours (singular values below
-/// `cut`) are left out.
-template <class Real>
-inline Mat3<Real> inverse_or_pseudo_inverse(const Mat3<Real>& a, Real cut) {
-  const Mat3<Real> direct = inverse(a);
-  // 1/|A^-1| is a lower bound of the smallest singular value; false for a singular matrix.
-  if (squared_norm(direct) * square(cut) < Real(1)) return direct;
-  return pseudo_inverse_absolute(a, cut);
+/// Whether the neighbours of a particle do not span space.
+template <class Real, bool Memory>
+inline bool is_deficient(const Neighborhood<Real, Memory>& n) {
+  return n.missing.xx + n.missing.yy + n.missing.zz > Real(0.5);
+}
+
+/// Velocity gradient of a neighbourhood with missing directions N: along them it turns with the rest, G - G^T N, which
+/// for a rotation is exact.
+template <class Real, bool Memory>
+inline Mat3<Real> completed(const Neighborhood<Real, Memory>& n, const Mat3<Real>& G) {
+  return is_deficient(n) ? G - transpose_times(G, n.missing.full()) : G;
+}
+/// The stress that works on the gradient before it is completed: symmetric on the span, so that it exerts no torque.
+template <class Real, bool Memory>
+inline Mat3<Real> on_span(const Neighborhood<Real, Memory>& n, const Mat3<Real>& stress) {
+  return is_deficient(n) ? stress - times_transpose(n.missing.full(), stress) : stress;
 }
 
 template <class Real, bool Memory>
@@ -112,7 +122,7 @@ struct BuildNeighborhoods {
         n.inverse_mass = sycl::fmax(n.inverse_mass, other[3]);
       }
     }
-    n.inverse = inverse_or_pseudo_inverse(moment, cut);
+    set_inverse(n, moment);
     const Mat3<Real> gradient = transpose(n.inverse);
     for (std::uint32_t s = pairs.start[i]; s < pairs.start[i + 1]; ++s) {
       const Vec4<Real> other = position[pairs.index[s]];
@@ -124,6 +134,18 @@ struct BuildNeighborhoods {
     neighborhood[i] = n;
     extent[i] = sycl::sqrt(farthest);
     close[i] = found;
+  }
+
+ private:
+  /// Near the identity in the bulk; directions without neighbours (singular values below `cut`) are left out.
+  void set_inverse(Neighborhood<Real, Memory>& n, const Mat3<Real>& moment) const {
+    n.inverse = inverse(moment);
+    n.missing = Sym3<Real>::zero();
+    // 1/|A^-1| is a lower bound of the smallest singular value; false for a singular matrix.
+    if (squared_norm(n.inverse) * square(cut) < Real(1)) return;
+    n.inverse = pseudo_inverse_absolute(moment, cut);
+    const Mat3<Real> missing = Mat3<Real>::identity() - moment * n.inverse;
+    if (trace(missing) > Real(0.5)) n.missing = Sym3<Real>::from(missing);
   }
 };
 

@@ -81,9 +81,11 @@ struct CommitStep {
     const auto mapped = material.map(trial, i);
     const bool yields = mapped.yield != Yield::none, tension = trace(mapped.kirchhoff) > Real(0);
     if constexpr (!std::is_empty_v<typename Material::State>) material.state[i] = mapped.state;
-    const Mat3<Real> H = yields ? displacement_gradient_of(mapped.F) : trial;
+    // A particle that has lost all its neighbours keeps no stress.
+    const bool alone = pairs.start[i] == pairs.start[i + 1];
+    const Mat3<Real> H = alone ? Mat3<Real>::zero() : (yields ? displacement_gradient_of(mapped.F) : trial);
     displacement_gradient[i] = H;
-    energy[i] = mapped.energy;
+    energy[i] = alone ? Real(0) : mapped.energy;
     const std::uint32_t load = (tension ? loading_tension : 0u) | (yields ? loading_flows : 0u);
     loading[i] = load;
     if constexpr (Memory) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/smoothing/kernels.hpp"
 #include "kernels/xpbi/constraint.hpp"
 
 namespace ductile {
@@ -13,7 +14,7 @@ enum Loading : std::uint32_t {
 /// One colour of a sweep: a work-item solves the particles of one block of space in order. Blocks of one colour are so
 /// far apart that no particle neighbours two of them. Gauss-Seidel moves the neighbours at once (`target` is
 /// `increment`); Jacobi reads one array and adds to another.
-template <class Real, bool Memory, class Material>
+template <class Real, bool Memory, class Material, class Multiplier>
 struct SweepBlocks {
   PairList<Real, Memory> pairs;
   const Neighborhood<Real, Memory>* neighborhood;
@@ -27,12 +28,14 @@ struct SweepBlocks {
   const std::uint32_t* member;
   const Vec4<Real>* increment;
   Vec4<Real>* target;
-  Real* multiplier;
+  Multiplier multiplier;
   Real* violation;             // null: not wanted
   Vec4<Real>* held;            // what the constraints did to particles of infinite mass, N s^2; null: not wanted
   const std::uint32_t* close;  // neighbours that may come too close; null: no distance correction
   const Real* radius;
   Real least_distance;  // in radii
+  Real support;         // in radii, of the density
+  Real most_density;    // sum of V W that is allowed; 0: particles keep a distance instead
 
   static constexpr bool heavy = true;  // few, long work-items
   static constexpr bool inline_all = true;
@@ -40,7 +43,7 @@ struct SweepBlocks {
   void operator()(std::size_t block) const {
     for (std::uint32_t slot = block_start[block]; slot < block_start[block + 1]; ++slot) {
       const std::size_t i = member[slot];
-      if (close != nullptr && close[i] > 0) keep_distance(i);
+      if (close != nullptr && close[i] > 0) most_density > Real(0) ? thin_out(i) : keep_distance(i);
       solve(i);
     }
   }
@@ -52,18 +55,15 @@ struct SweepBlocks {
     const auto local = local_step<Real, Memory>(pairs, position, increment, H, n, i);
     const Vec4<Real> x = position[i], d = increment[i];
     const bool crushed = Material::plastic && loading[i] == loading_flows;
-    const auto solved = solve_scalar(material, step, n, local, crushed, rest[i][3], x[3], multiplier[i], i);
-    multiplier[i] = solved.multiplier;
-    if (violation != nullptr) violation[i] = solved.violation;
-    if (solved.scale == Real(0)) return;
+    const Kick<Real> kick = multiplier.solve(material, step, n, local, crushed, rest[i][3], x[3], i);
+    if (violation != nullptr) violation[i] = kick.violation;
 
     // Misfits are taken before anything moves, so the parts on i and its neighbours are opposite to the last bit.
-    const Mat3<Real> k = solved.scale * times_transpose(solved.stress, n.inverse);
+    const Mat3<Real> k = times_transpose(kick.stress, n.inverse);
     const Vec4<Real> k0 = padded(k.column(0)), k1 = padded(k.column(1)), k2 = padded(k.column(2));
     const Mat3<Real>& F = local.deformation.trial;
     const Vec4<Real> f0 = padded(F.column(0)), f1 = padded(F.column(1)), f2 = padded(F.column(2));
     Vec4<Real> own(Real(0), Real(0), Real(0), Real(0));
-    const Real penalty = solved.scale * solved.penalty;
     const std::uint32_t end = pairs.start[i + 1];
     for (std::uint32_t s = pairs.start[i]; s < end; ++s) {
       const std::uint32_t j = pairs.index[s];
@@ -74,13 +74,44 @@ struct SweepBlocks {
       const Vec4<Real> wp = p * weight;
       Vec4<Real> push = k0 * wp[0] + k1 * wp[1] + k2 * wp[2];
       if constexpr (Memory)
-        push += ((apart - p) - f0 * p[0] - f1 * p[1] - f2 * p[2] + (increment[j] - d)) * (penalty * weight);
+        push += ((apart - p) - f0 * p[0] - f1 * p[1] - f2 * p[2] + (increment[j] - d)) * (kick.misfit * weight);
       own -= push;
       target[j] += push * xj[3];
       if (held != nullptr && xj[3] == Real(0)) held[j] += push;
     }
     target[i] += own * x[3];
     if (held != nullptr && x[3] == Real(0)) held[i] += own;
+  }
+
+  /// Density correction (Macklin and Mueller 2013, P1 sec. 5.1): the sum of V W does not rise above its limit.
+  void thin_out(std::size_t i) const {
+    const Vec4<Real> x = position[i], d = increment[i];
+    const Wendland<Real, 3> smoothing(support * radius[i]);
+    Real density = rest[i][3] * smoothing.value(Real(0)), mobility = Real(0);
+    Vec3<Real> own = Vec3<Real>::zero();
+    const auto gradient = [&](std::uint32_t j, Real& value) {
+      const Vec3<Real> apart = xyz(position[j] - x) + xyz(increment[j] - d);
+      const Real r = norm(apart), volume = rest[j][3];
+      value = volume * smoothing.value(r);
+      return apart * (volume * smoothing.gradient_factor(r));
+    };
+    for (std::uint32_t s = pairs.start[i]; s < pairs.start[i + 1]; ++s) {
+      const std::uint32_t j = pairs.index[s];
+      Real value = Real(0);
+      const Vec3<Real> g = gradient(j, value);
+      density += value;
+      own -= g;
+      mobility += position[j][3] * squared_norm(g);
+    }
+    mobility += x[3] * squared_norm(own);
+    if (!(density > most_density) || !(mobility > Real(0))) return;
+    const Real scale = -step.relaxation * (density - most_density) / mobility;
+    for (std::uint32_t s = pairs.start[i]; s < pairs.start[i + 1]; ++s) {
+      const std::uint32_t j = pairs.index[s];
+      Real value = Real(0);
+      target[j] += padded(gradient(j, value) * (scale * position[j][3]));
+    }
+    target[i] += padded(own * (scale * x[3]));
   }
 
   /// P1 eq. 21: particles keep a least distance (at the end of the step), without compliance.

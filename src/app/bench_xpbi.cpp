@@ -69,6 +69,7 @@ scene::Scene impact_scene(const Case& chosen, const BenchOptions& options) {
 template <class Real, bool Memory>
 BenchResult measure(Queue& queue, const BenchOptions& options, const Case& chosen) {
   const auto scene = impact_scene(chosen, options);
+  const std::size_t before = queue.allocated();
   Xpbi<Real, Memory> solver(scene, queue);
   for (int k = 0; k < 3; ++k) (void)solver.advance();
   solver.begin_step();
@@ -83,7 +84,7 @@ BenchResult measure(Queue& queue, const BenchOptions& options, const Case& chose
     if (std::string(phase.name) == "xpbi.sweep") sweeps += phase.seconds;
   }
   result.note = fmt::format("Gauss-Seidel, {:.0f} % of a step outside the iterations, {:.0f} bytes per particle",
-                            100 * (1 - sweeps / all), double(queue.peak_allocation()) / double(solver.particles()));
+                            100 * (1 - sweeps / all), double(queue.allocated() - before) / double(solver.particles()));
   return result;
 }
 

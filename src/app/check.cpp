@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "app/step_advice.hpp"
 #include "app/text.hpp"
-#include "kernels/materials/strain.hpp"
 #include "runtime/queue.hpp"
 #include "scene/scene.hpp"
 #include "solvers/particles.hpp"
@@ -15,14 +13,6 @@
 namespace ductile::app {
 
 namespace {
-
-/// Speed of pressure waves, m/s.
-double wave_speed(const scene::Material& material) {
-  const auto lame = Lame<double>::from(material.elastic.youngs_modulus, material.elastic.poisson_ratio);
-  double stiffness = lame.lambda + 2 * lame.mu;
-  for (const auto& fiber : material.fibers) stiffness += 2 * fiber.stiffness;
-  return std::sqrt(stiffness / material.density);
-}
 
 void print_bodies(const scene::Scene& scene, const Particles& particles) {
   std::vector<std::size_t> count(scene.bodies.size());
@@ -38,20 +28,11 @@ void print_bodies(const scene::Scene& scene, const Particles& particles) {
   fmt::print("{}", format_table(rows));
 }
 
-/// The implicit step is stable beyond the wave's time per spacing, but each iteration carries a wave about one spacing
-/// far, so longer steps need iterations in proportion.
 void print_step_hint(const scene::Scene& scene) {
-  double shortest = std::numeric_limits<double>::infinity();
-  for (const auto& body : scene.bodies)
-    shortest = std::min(shortest, body.spacing / wave_speed(scene.materials[body.material]));
-  const double ratio = scene.solver.time_step / shortest;
+  const double shortest = shortest_wave_time(scene);
   fmt::print("  step {:g} s = {:.2f} times the shortest wave time per spacing ({:.2g} s)\n", scene.solver.time_step,
-             ratio, shortest);
-  if (ratio > scene.solver.iterations)
-    fmt::print(
-        "  warning: {} iterations can't carry a wave that far in one step; the bodies will look too soft. Use a "
-        "step of {:.2g} s or at least {} iterations.\n",
-        scene.solver.iterations, shortest * scene.solver.iterations, int(std::ceil(ratio)));
+             scene.solver.time_step / shortest, shortest);
+  for (const auto& warning : step_warnings(scene)) fmt::print("  warning: {}\n", warning);
 }
 
 }  // namespace

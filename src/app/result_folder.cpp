@@ -32,7 +32,8 @@ std::vector<std::string> history_columns() {
           "max_speed",
           "min_volume_ratio",
           "residual",
-          "iterations"};
+          "iterations",
+          "primal_residual"};
 }
 
 std::vector<std::string> probe_columns(const scene::Scene& scene) {
@@ -153,7 +154,7 @@ double ResultFolder::restore(Solver& solver) {
 void ResultFolder::record(long long step, double time, const StepReport& r, const std::vector<double>& probes) {
   history_.add({double(step), time, r.kinetic_energy, r.elastic_energy, r.gravity_energy, r.momentum.x(),
                 r.momentum.y(), r.momentum.z(), r.angular_momentum.x(), r.angular_momentum.y(), r.angular_momentum.z(),
-                r.max_speed, r.min_volume_ratio, r.residual, double(r.iterations)});
+                r.max_speed, r.min_volume_ratio, r.residual, double(r.iterations), r.primal_residual});
   if (scene_.probes.empty()) return;
   std::vector<double> row{time};
   row.insert(row.end(), probes.begin(), probes.end());

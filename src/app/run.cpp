@@ -12,6 +12,7 @@
 
 #include "app/progress.hpp"
 #include "app/result_folder.hpp"
+#include "app/step_advice.hpp"
 #include "app/text.hpp"
 #include "app/version.hpp"
 #include "common/error.hpp"
@@ -176,6 +177,7 @@ class Run {
                     scene_.title, solver_->particles(), solver_->mean_neighbours(), schedule_.last_step,
                     scene_.solver.time_step, scene_.solver.iterations, backend_name(), queue_.device().name,
                     precision_name(), queue_.threads(), queue_.threads() == 1 ? "" : "s"));
+    for (const auto& warning : step_warnings(scene_)) say(fmt::format("  warning: {}\n", warning));
   }
 
   void farewell() {

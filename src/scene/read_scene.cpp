@@ -62,7 +62,11 @@ Solver read_solver(Reader& in) {
     solver.plasticity = in.get<Plasticity>("plasticity");
     solver.tolerance = in.get<double>("tolerance");
     const bool memory = solver.reference == Reference::memory;
+    solver.separation = in.get<Separation>("separation");
     solver.least_distance = in.get<double>("least_distance", memory ? 0.7 : 0.75);
+    if (solver.separation == Separation::density && in.has("least_distance") && in.accepted("least_distance"))
+      in.refuse("least_distance", "is not used by separation density", "it with separation distance only");
+    solver.primal_residual = in.get<bool>("primal_residual");
     solver.xsph = in.get<double>("xsph");
     solver.hourglass = in.get<double>("hourglass", memory ? 0.3 : 0.0);
     if (!memory && in.has("hourglass") && in.accepted("hourglass"))
@@ -93,10 +97,23 @@ ElasticModel law_of(const Plastic& rule) {
   return clay != nullptr && clay->form == CamClay::Form::neo_hookean ? ElasticModel::neo_hookean : ElasticModel::hencky;
 }
 
+/// Whether a method has the flow rule.
+bool uses(Method method, const Plastic& rule) {
+  return rule.index() > 0 &&
+         std::ranges::count(plastic_models(method), static_cast<PlasticModel>(rule.index() - 1)) > 0;
+}
+
 /// Laws that XPBI has for bodies that do not flow.
 void check_elastic_for_xpbi(Reader& in, const Elastic& elastic) {
   if (in.accepted("model") && elastic.model != ElasticModel::hencky && elastic.model != ElasticModel::neo_hookean)
     in.refuse("model", "is not used by method xpbi", "hencky or neo-hookean");
+}
+
+/// More than one multiplier per particle needs the strain itself.
+void check_elastic_for_multiplier(Reader& in, const Elastic& elastic, Multiplier multiplier) {
+  if (in.accepted("model") && elastic.model != ElasticModel::hencky)
+    in.refuse("model", fmt::format("does not go with solver.multiplier {}", word(multiplier)),
+              "hencky, or solver.multiplier scalar");
 }
 
 Fiber read_fiber(Reader& in) {
@@ -136,13 +153,15 @@ Plastic read_plastic(Reader& in, std::optional<Method> method) {
   return {};
 }
 
-Material read_material(Reader& in, const std::string& name, std::optional<Method> method) {
+Material read_material(Reader& in, const std::string& name, std::optional<Method> method, Multiplier multiplier) {
   Material material;
   material.name = name;
   material.density = in.get<double>("density");
   material.elastic = in.table("elastic", [&](Reader& inner) {
     const Elastic elastic = read_elastic(inner, method);
     if (method == Method::xpbi && !in.has("plastic")) check_elastic_for_xpbi(inner, elastic);
+    if (method == Method::xpbi && multiplier != Multiplier::scalar)
+      check_elastic_for_multiplier(inner, elastic, multiplier);
     return elastic;
   });
   material.fibers = in.list("fibers", read_fiber);
@@ -151,7 +170,8 @@ Material read_material(Reader& in, const std::string& name, std::optional<Method
   const auto plastic = in.optional_table("plastic", [&](Reader& inner) {
     Plastic rule = read_plastic(inner, method);
     const ElasticModel law = law_of(rule);
-    if (method && in.accepted("elastic.model") && material.elastic.model != law && inner.accepted("model"))
+    if (method && uses(*method, rule) && in.accepted("elastic.model") && material.elastic.model != law &&
+        inner.accepted("model"))
       inner.refuse("model", fmt::format("does not act on elastic.model {}", word(material.elastic.model)),
                    fmt::format("elastic.model {} with it", word(law)));
     return rule;
@@ -396,8 +416,9 @@ Scene read_top_level(Reader& in, const fs::path& file) {
   scene.solver = in.table("solver", read_solver);
   scene.gravity = in.table("world", [](Reader& inner) { return inner.get<Vector3d>("gravity"); });
   const auto method = in.accepted("solver.method") ? std::optional(scene.solver.method) : std::nullopt;
-  scene.materials =
-      in.named("materials", [&](Reader& inner, const std::string& name) { return read_material(inner, name, method); });
+  scene.materials = in.named("materials", [&](Reader& inner, const std::string& name) {
+    return read_material(inner, name, method, scene.solver.multiplier);
+  });
   std::vector<std::string> bodies, fixtures, colliders, cuts, probes;
   for (auto& block : in.list("bodies", [&](Reader& inner) {
          if (method == Method::xpbi && inner.has("initial"))
@@ -411,6 +432,9 @@ Scene read_top_level(Reader& in, const fs::path& file) {
   if (!scene.cuts.empty() && method && *method != Method::total_lagrangian)
     in.refuse("cuts", fmt::format("is not used by method {}", word(*method)), "it only with total-lagrangian");
   scene.contact = in.optional_table("contact", read_contact).value_or(Contact{});
+  if (scene.contact.enabled && method == Method::xpbi && scene.solver.reference == Reference::current)
+    in.refuse("contact", "is not used by solver.reference current, where neighbours of any body interact",
+              "it with reference memory only");
   scene.probes = in.list("probes", [&](Reader& inner) { return read_probe(inner, scene, probes); });
   scene.output = in.table("output", [&](Reader& inner) {
     Output output = read_output(inner);

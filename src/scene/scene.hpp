@@ -20,6 +20,7 @@ enum class Method { total_lagrangian, xpbi };
 enum class Scheme { gauss_seidel, jacobi };
 enum class Multiplier { scalar, pair, tensor };
 enum class Reference { memory, current };
+enum class Separation { distance, density };
 enum class Plasticity { implicit, semi_implicit, none };
 enum class Gradient { least_squares, corrected, raw, mlsrk_constant, mlsrk_linear };
 enum class Constraint { sqrt_energy, energy };
@@ -42,7 +43,9 @@ struct Solver {
   Reference reference = Reference::memory;          ///< xpbi
   Plasticity plasticity = Plasticity::implicit;     ///< xpbi
   double tolerance = 0;                             ///< xpbi
+  Separation separation = Separation::distance;     ///< xpbi
   double least_distance = 0.7;                      ///< xpbi, spacings
+  bool primal_residual = false;                     ///< xpbi: measure it
   Gradient gradient = Gradient::least_squares;      ///< total-lagrangian
   Constraint constraint = Constraint::sqrt_energy;  ///< total-lagrangian
   Smoothing smoothing;

@@ -41,6 +41,10 @@ struct Words<Reference> {
   static constexpr WordList<2> all{"memory", "current"};
 };
 template <>
+struct Words<Separation> {
+  static constexpr WordList<2> all{"distance", "density"};
+};
+template <>
 struct Words<Plasticity> {
   static constexpr WordList<3> all{"implicit", "semi-implicit", "none"};
 };

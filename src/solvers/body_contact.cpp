@@ -12,7 +12,7 @@ namespace ductile {
 
 template <class Real>
 BodyContact<Real>::BodyContact(Queue& queue, const scene::Scene& scene, const Particles& particles, const Real* radius,
-                               const Vec4<Real>* rest)
+                               const Vec4<Real>* rest, const std::vector<std::uint32_t>& flows)
     : friction_(Real(scene.contact.friction)), radius_(radius), on_surface_(particles.size()) {
   std::vector<Real> support(particles.size());
   double widest = 0;
@@ -21,12 +21,14 @@ BodyContact<Real>::BodyContact(Queue& queue, const scene::Scene& scene, const Pa
     support[i] = Real(scene.solver.smoothing.support * body.spacing);
     widest = std::max(widest, body.spacing);
     // Centres of the two outer layers lie half and one and a half spacings inside; jitter moves them a little.
-    on_surface_[i] = geometry::signed_distance(body.shape, particles.rest[i]) > -2 * body.spacing ? 1 : 0;
+    const bool outer = geometry::signed_distance(body.shape, particles.rest[i]) > -2 * body.spacing;
+    on_surface_[i] = outer || (!flows.empty() && flows[i] != 0) ? 1 : 0;
   }
   widest_ = Real(widest);
   piece_ = {queue, particles.body};
+  flows_ = {queue, flows};
   support_ = {queue, support};
-  may_touch_ = {nullptr, piece_.data(), rest, scene.contact.self ? support_.data() : nullptr, {}};
+  may_touch_ = {nullptr, piece_.data(), rest, scene.contact.self ? support_.data() : nullptr, flows_.data(), {}};
   set_surface(queue);
 }
 

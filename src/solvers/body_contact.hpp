@@ -9,13 +9,14 @@
 
 namespace ductile {
 
-/// Contact of bodies with each other and with themselves, between the particles of their two outermost layers.
+/// Contact of bodies with each other and with themselves, between the particles of their two outermost layers; of a
+/// body that flows (`flows` holds 1 for its particles) all take part, but not with others that flow.
 template <class Real>
 class BodyContact {
  public:
   BodyContact() = default;
   BodyContact(Queue& queue, const scene::Scene& scene, const Particles& particles, const Real* radius,
-              const Vec4<Real>* rest);
+              const Vec4<Real>* rest, const std::vector<std::uint32_t>& flows = {});
 
   [[nodiscard]] bool active() const { return particle_.size() > 1; }
   /// From now on pieces touch like bodies, and the particles along the cuts belong to the surface.
@@ -32,7 +33,7 @@ class BodyContact {
   Real friction_ = 0, widest_ = 0;
   const Real* radius_ = nullptr;
   std::vector<char> on_surface_;
-  DeviceArray<std::uint32_t> particle_, piece_, count_;
+  DeviceArray<std::uint32_t> particle_, piece_, count_, flows_;
   DeviceArray<Real> support_;
   MayTouch<Real> may_touch_{};
   NeighborLists pairs_;

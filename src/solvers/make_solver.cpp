@@ -17,8 +17,6 @@ std::unique_ptr<Solver> make_total_lagrangian(const scene::Scene& scene, Queue& 
 
 template <class Real>
 std::unique_ptr<Solver> make_xpbi(const scene::Scene& scene, Queue& queue) {
-  if (scene.solver.multiplier != scene::Multiplier::scalar)
-    throw InputError("solver.multiplier: only scalar is available.");
   if (scene.solver.reference == scene::Reference::memory) return std::make_unique<Xpbi<Real, true>>(scene, queue);
   return std::make_unique<Xpbi<Real, false>>(scene, queue);
 }

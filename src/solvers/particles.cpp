@@ -70,6 +70,11 @@ double available_memory() {
 double estimate_memory(const scene::Scene& scene, double particles) {
   const double real = scene.solver.precision == scene::Precision::double_precision ? 8 : 4;
   const double neighbours = 4.0 / 3.0 * std::numbers::pi * std::pow(scene.solver.smoothing.support, 3);
+  if (scene.solver.method == scene::Method::xpbi) {
+    // With memory a vector and its weight per pair, twice while particles choose new neighbours.
+    const bool memory = scene.solver.reference == scene::Reference::memory;
+    return particles * ((memory ? 110 : 75) * real + neighbours * (memory ? 2 * (4 + 4 * real) : 4 + real) + 120);
+  }
   // 80 numbers per particle and one or two per pair on the device, and the sampled bodies on the host.
   return particles * (80 * real + neighbours * (4 + 2 * real) + 120);
 }

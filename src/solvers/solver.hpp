@@ -18,6 +18,9 @@ struct StepReport {
   double max_speed = 0, min_volume_ratio = 1;
   double residual = 0;  ///< root mean square of the constraints' violation over sqrt(E), dimensionless like a strain
   int iterations = 0;
+  /// What is missing between inertia and forces of the implicit step, root mean square over that of the inertia; 0
+  /// where it is not measured.
+  double primal_residual = 0;
 };
 
 /// Values of one quantity for every particle, in id order.

@@ -3,6 +3,7 @@
 #include <variant>
 
 #include "kernels/xpbi/lists.hpp"
+#include "kernels/xpbi/multipliers.hpp"
 #include "kernels/xpbi/step.hpp"
 #include "solvers/neighbors.hpp"
 #include "solvers/particle_solver.hpp"
@@ -69,6 +70,12 @@ class Xpbi final : public ParticleSolver<Real> {
   void build_neighborhoods();
   void colour_blocks_now();
   void sweep(Group& group, bool last);
+  /// Sweeps with more than one multiplier per particle, and the one that sums the forces; in files of their own.
+  void sweep_general(Group& group, MultiplierKind kind, Vec4<Real>* target, Real* violation);
+  template <class Multiplier>
+  void launch_sweeps(Group& group, const char* name, const Multiplier& multiplier, Vec4<Real>* target, Real* violation,
+                     bool apart);
+  [[nodiscard]] double primal_residual();
   void smooth_velocities();
   void end_step();
   void evaluate();
@@ -84,12 +91,16 @@ class Xpbi final : public ParticleSolver<Real> {
   DeviceArray<Real> reach_;       // support of each particle
   DeviceArray<Real> flowed_;      // plastic strain since the neighbours were chosen
   DeviceArray<std::uint32_t> loading_, stale_, may_join_, close_;
-  DeviceArray<Real> state_;   // of the return mapping
-  DeviceArray<Real> extent_;  // farthest neighbour
+  DeviceArray<Real> state_;                    // of the return mapping
+  DeviceArray<Real> extent_;                   // farthest neighbour
+  DeviceArray<Real> second_multiplier_;        // pair
+  DeviceArray<Mat3<Real>> stress_multiplier_;  // tensor
   DeviceArray<Neighborhood<Real, Memory>> neighborhood_;
+  BodyContact<Real> bodies_touch_;     // memory: of bodies that do not flow
   DeviceArray<Vec4<Real>> change_;     // Jacobi, XSPH
   int iterations_ = 0;                 // of the last step
   double travelled_ = 0;               // bound on the motion since strangers were looked for, m
+  Real most_density_ = 0;              // separation by density: sum of V W that is allowed
   double widest_ = 0, narrowest_ = 0;  // spacings, m
 };
 

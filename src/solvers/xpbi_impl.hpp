@@ -11,6 +11,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <optional>
 
 #include "common/error.hpp"
 #include "runtime/algorithms.hpp"
@@ -18,6 +19,7 @@
 #include "solvers/cell_index.hpp"
 #include "solvers/motion.hpp"
 #include "solvers/smoothing.hpp"
+#include "solvers/xpbi_sweeps.hpp"
 
 namespace ductile {
 
@@ -31,6 +33,18 @@ inline constexpr double largest_reach = 1.6;          // supports
 inline constexpr double reach_growth = 1.12;
 inline constexpr double enough_spread = 0.3;  // smallest eigenvalue of sum w p p^T, about 1 in the bulk
 inline constexpr double cut = 0.1;            // of the pseudo-inverse
+inline constexpr double crowding = 1.05;  // density that is allowed, in that of the lattice: strains are elastic too
+
+/// Sum of V W over a lattice, for a Wendland kernel whose support is given in spacings.
+inline double lattice_density(double support) {
+  const Wendland<double, 3> smoothing(support);
+  const int most = int(support);
+  double sum = 0;
+  for (int x = -most; x <= most; ++x)
+    for (int y = -most; y <= most; ++y)
+      for (int z = -most; z <= most; ++z) sum += smoothing.value(std::sqrt(double(x * x + y * y + z * z)));
+  return sum;
+}
 
 }  // namespace xpbi
 
@@ -46,6 +60,8 @@ Xpbi<Real, Memory>::Xpbi(const scene::Scene& scene, Queue& queue) : ParticleSolv
     narrowest_ = std::min(narrowest_, spacing);
   }
   travelled_ = widest_;
+  if (scene_.solver.separation == scene::Separation::density)
+    most_density_ = Real(xpbi::crowding * xpbi::lattice_density(scene_.solver.smoothing.support));
   reach_ = {queue_, reach};
   state_ = {queue_, n};
   extent_ = {queue_, n};
@@ -54,7 +70,10 @@ Xpbi<Real, Memory>::Xpbi(const scene::Scene& scene, Queue& queue) : ParticleSolv
   displacement_gradient_.clear_bytes();
   loading_ = {queue_, n};
   loading_.clear_bytes();
-  if (scene_.solver.scheme == scene::Scheme::jacobi || scene_.solver.xsph > 0) change_ = {queue_, n};
+  if (scene_.solver.scheme == scene::Scheme::jacobi || scene_.solver.xsph > 0 || scene_.solver.primal_residual)
+    change_ = {queue_, n};
+  if (scene_.solver.multiplier == scene::Multiplier::pair) second_multiplier_ = {queue_, n};
+  if (scene_.solver.multiplier == scene::Multiplier::tensor) stress_multiplier_ = {queue_, n};
   build_groups();
   if constexpr (Memory) {
     flowed_ = {queue_, n};
@@ -179,6 +198,7 @@ void Xpbi<Real, Memory>::build_rest_lists() {
     for (const auto& part : groups_)
       if (part.plastic) std::fill_n(may_join.begin() + std::ptrdiff_t(part.range.first), part.range.count, 1u);
     may_join_ = {queue_, may_join};
+    bodies_touch_ = BodyContact<Real>(queue_, scene_, particles_, radius_.data(), rest_.data(), may_join);
   }
 }
 
@@ -201,20 +221,22 @@ void Xpbi<Real, Memory>::build_lists() {
 template <class Real, bool Memory>
 void Xpbi<Real, Memory>::refresh_lists() {
   const double support = scene_.solver.smoothing.support * widest_;
-  const CellIndex<Real> cells(queue_, position_, Real(support));
   const StoredPairs<Real> stored{lists_.start.data(), lists_.index.data(), pair_.data()};
   travelled_ += scene_.solver.time_step * max_speed_;
   const bool look = 2 * travelled_ > 0.05 * narrowest_;
   if (look) travelled_ = 0;
+  std::optional<CellIndex<Real>> cells;
+  NeighborSearch<Real, AnyPair> near{};
+  if (look) near = cells.emplace(queue_, position_, Real(support)).within(Real(xpbi::stranger * widest_));
   for (const auto& group : groups_)
     if (group.plastic)
       launch(queue_, "xpbi.stale", group.range.count,
-             MarkStale<Real>{stored, cells.within(Real(xpbi::stranger * widest_)), position_.data(), radius_.data(),
-                             loading_.data(), may_join_.data(), Real(xpbi::stale_in_tension),
-                             Real(xpbi::stale_in_compression), Real(look ? xpbi::stranger : 0.0), flowed_.data(),
-                             group.range.first, stale_.data()});
+             MarkStale<Real>{stored, near, position_.data(), radius_.data(), loading_.data(), may_join_.data(),
+                             Real(xpbi::stale_in_tension), Real(xpbi::stale_in_compression),
+                             Real(look ? xpbi::stranger : 0.0), flowed_.data(), group.range.first, stale_.data()});
   if (reduce<PairTotal>(queue_, "xpbi.stale", particles(), PairsOf{stale_.data()}).pairs == 0) return;
-  rebuild_pairs({cells.within(Real(support * xpbi::largest_reach * 1.05)), stored, position_.data(),
+  if (!cells) cells.emplace(queue_, position_, Real(support));
+  rebuild_pairs({cells->within(Real(support * xpbi::largest_reach * 1.05)), stored, position_.data(),
                  displacement_gradient_.data(), loading_.data(), may_join_.data()});
 }
 
@@ -251,10 +273,12 @@ void Xpbi<Real, Memory>::rebuild_pairs(const NewNeighbors<Real>& neighbors) {
 
 template <class Real, bool Memory>
 void Xpbi<Real, Memory>::build_neighborhoods() {
-  launch(queue_, "xpbi.neighborhoods", particles(),
-         BuildNeighborhoods<Real, Memory>{pairs(), position_.data(), displacement_gradient_.data(), radius_.data(),
-                                          Real(xpbi::cut), Real(2 * scene_.solver.least_distance + 0.2), 0,
-                                          neighborhood_.data(), extent_.data(), close_.data()});
+  // Pairs that may come too close during the step, in radii; a density counts everything within a spacing.
+  const Real near = Real(most_density_ > 0 ? 2.0 : 2 * scene_.solver.least_distance + 0.2);
+  launch(
+      queue_, "xpbi.neighborhoods", particles(),
+      BuildNeighborhoods<Real, Memory>{pairs(), position_.data(), displacement_gradient_.data(), radius_.data(),
+                                       Real(xpbi::cut), near, 0, neighborhood_.data(), extent_.data(), close_.data()});
 }
 
 /// Blocks of space in the present positions, twice as wide as the farthest neighbour: two of one colour never move the
@@ -302,6 +326,9 @@ void Xpbi<Real, Memory>::begin_step() {
   build_neighborhoods();
   colour_blocks_now();
   this->predict();
+  if (bodies_touch_.active()) bodies_touch_.find_pairs(queue_, position_.data(), this->farthest_move());
+  second_multiplier_.clear_bytes();
+  stress_multiplier_.clear_bytes();
 }
 
 template <class Real, bool Memory>
@@ -313,6 +340,7 @@ void Xpbi<Real, Memory>::iterate() {
     if (jacobi) change_.clear_bytes();
     for (auto& group : groups_) sweep(group, tolerance > 0 || iterations_ == scene_.solver.iterations);
     if (jacobi) launch(queue_, "xpbi.apply", particles(), AddVectors<Real>{change_.data(), increment_.data()});
+    if (bodies_touch_.active()) bodies_touch_.resolve(queue_, position_.data(), increment_.data());
     this->resolve_colliders();
     if (tolerance > 0 && this->residual() < tolerance) break;
   }
@@ -320,20 +348,32 @@ void Xpbi<Real, Memory>::iterate() {
 
 template <class Real, bool Memory>
 void Xpbi<Real, Memory>::sweep(Group& group, bool last) {
-  const bool apart = scene_.solver.least_distance > 0 && (!Memory || group.plastic);
   Vec4<Real>* const target = scene_.solver.scheme == scene::Scheme::jacobi ? change_.data() : increment_.data();
-  std::visit(
-      [&](const auto& material) {
-        for (const Range& colour : group.blocks.colour)
-          launch(queue_, "xpbi.sweep", colour.count,
-                 SweepBlocks<Real, Memory, std::decay_t<decltype(material)>>{
-                     pairs(), neighborhood_.data(), position_.data(), rest_.data(), displacement_gradient_.data(),
-                     loading_.data(), material, group.constants, group.blocks.start.data() + colour.first,
-                     group.blocks.member.data(), increment_.data(), target, multiplier_.data(),
-                     last ? violation_.data() : nullptr, held_.data(), apart ? close_.data() : nullptr, radius_.data(),
-                     Real(2 * scene_.solver.least_distance)});
-      },
-      group.material);
+  Real* const violation = last ? violation_.data() : nullptr;
+  switch (scene_.solver.multiplier) {
+    case scene::Multiplier::scalar:
+      return launch_sweeps(group, "xpbi.sweep", ScalarMultiplier<Real>{multiplier_.data()}, target, violation, true);
+    case scene::Multiplier::pair:
+      return sweep_general(group, MultiplierKind::pair, target, violation);
+    case scene::Multiplier::tensor:
+      return sweep_general(group, MultiplierKind::tensor, target, violation);
+  }
+}
+
+/// Root mean square of what is missing between inertia and the forces of the present state, as a part of the former.
+template <class Real, bool Memory>
+double Xpbi<Real, Memory>::primal_residual() {
+  change_.clear_bytes();
+  for (auto& group : groups_) sweep_general(group, MultiplierKind::balance, change_.data(), nullptr);
+  const auto ratio = [&]<class Sum>(Sum) {
+    const auto total = reduce<Imbalance<Sum>>(
+        queue_, "measure", particles(),
+        MeasureImbalance<Real, Sum>{position_.data(), velocity_.data(), increment_.data(), change_.data(),
+                                    this->contact_.data(), to_vec3<Real>(scene_.gravity),
+                                    Real(scene_.solver.time_step)});
+    return total.inertia > Sum(0) ? std::sqrt(double(total.residual) / double(total.inertia)) : 0.0;
+  };
+  return queue_.device().double_precision ? ratio(double()) : ratio(float());
 }
 
 template <class Real, bool Memory>
@@ -372,8 +412,10 @@ template <class Real, bool Memory>
 StepReport Xpbi<Real, Memory>::advance() {
   begin_step();
   iterate();
+  const double balance = scene_.solver.primal_residual ? primal_residual() : 0;
   end_step();
   StepReport report = sums();
+  report.primal_residual = balance;
   max_speed_ = report.max_speed;
   ++step_;
   report.iterations = iterations_;

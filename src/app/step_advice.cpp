@@ -1,0 +1,74 @@
+#include "app/step_advice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/materials/strain.hpp"
+
+namespace ductile::app {
+
+double wave_speed(const scene::Material& material) {
+  const auto lame = Lame<double>::from(material.elastic.youngs_modulus, material.elastic.poisson_ratio);
+  double stiffness = lame.lambda + 2 * lame.mu;
+  for (const auto& fiber : material.fibers) stiffness += 2 * fiber.stiffness;
+  return std::sqrt(stiffness / material.density);
+}
+
+double shortest_wave_time(const scene::Scene& scene) {
+  double shortest = std::numeric_limits<double>::infinity();
+  for (const auto& body : scene.bodies)
+    shortest = std::min(shortest, body.spacing / wave_speed(scene.materials[body.material]));
+  return shortest;
+}
+
+namespace {
+
+/// Largest speed that the scene itself gives, m/s.
+double given_speed(const scene::Scene& scene) {
+  double most = 0;
+  for (const auto& body : scene.bodies) most = std::max(most, body.velocity.norm());
+  for (const auto& collider : scene.colliders) most = std::max(most, collider.motion.velocity.norm());
+  for (const auto& fixture : scene.fixtures) most = std::max(most, fixture.motion.velocity.norm());
+  return most;
+}
+
+double finest_spacing(const scene::Scene& scene) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& body : scene.bodies) least = std::min(least, body.spacing);
+  return least;
+}
+
+}  // namespace
+
+/// The implicit step is stable beyond the wave's time per spacing, but each iteration carries a wave about one spacing
+/// far, so longer steps need iterations in proportion. One multiplier per particle has an error that falls as dt^2.
+std::vector<std::string> step_warnings(const scene::Scene& scene) {
+  std::vector<std::string> warnings;
+  const double dt = scene.solver.time_step, shortest = shortest_wave_time(scene), ratio = dt / shortest;
+  if (ratio > scene.solver.iterations)
+    warnings.push_back(
+        fmt::format("{} iterations can't carry a wave that far in one step; the bodies will look too soft. Use a step "
+                    "of {:.2g} s or at least {} iterations.",
+                    scene.solver.iterations, shortest * scene.solver.iterations, int(std::ceil(ratio))));
+  if (scene.solver.method != scene::Method::xpbi) return warnings;
+  if (ratio > 3 && scene.solver.multiplier != scene::Multiplier::tensor)
+    warnings.push_back(
+        fmt::format("at {:.1f} wave times per step the multiplier {} is off by several per cent, whatever the "
+                    "iterations. Use a step of {:.2g} s, or multiplier tensor.",
+                    ratio, scene.solver.multiplier == scene::Multiplier::scalar ? "scalar" : "pair", 2 * shortest));
+  if (ratio > 1 && scene.solver.scheme == scene::Scheme::jacobi)
+    warnings.push_back(fmt::format(
+        "the Jacobi scheme diverges for stiff steps: use a step below {:.2g} s or gauss-seidel.", shortest));
+  const double moved = dt * given_speed(scene) / finest_spacing(scene);
+  if (moved > 0.25)
+    warnings.push_back(
+        fmt::format("something moves {:.2g} spacings per step: neighbours are chosen once per step, so use a step of "
+                    "{:.2g} s.",
+                    moved, dt * 0.25 / moved));
+  return warnings;
+}
+
+}  // namespace ductile::app

@@ -1,0 +1,7 @@
+#include "solvers/xpbi_general.hpp"
+
+namespace ductile {
+
+template void Xpbi<double, true>::sweep_general(Group&, MultiplierKind, Vec4<double>*, double*);
+
+}  // namespace ductile

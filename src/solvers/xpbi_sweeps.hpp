@@ -1,0 +1,43 @@
+#pragma once
+
+#include "runtime/launch.hpp"
+#include "solvers/xpbi.hpp"
+
+namespace ductile {
+
+/// One sweep over the particles of a material, colour after colour.
+template <class Real, bool Memory>
+template <class Multiplier>
+void Xpbi<Real, Memory>::launch_sweeps(Group& group, const char* name, const Multiplier& multiplier, Vec4<Real>* target,
+                                       Real* violation, bool apart) {
+  const bool distances = apart && scene_.solver.least_distance > 0 && (!Memory || group.plastic);
+  std::visit(
+      [&](const auto& material) {
+        for (const Range& colour : group.blocks.colour)
+          launch(queue_, name, colour.count,
+                 SweepBlocks<Real, Memory, std::decay_t<decltype(material)>, Multiplier>{
+                     pairs(),
+                     neighborhood_.data(),
+                     position_.data(),
+                     rest_.data(),
+                     displacement_gradient_.data(),
+                     loading_.data(),
+                     material,
+                     group.constants,
+                     group.blocks.start.data() + colour.first,
+                     group.blocks.member.data(),
+                     increment_.data(),
+                     target,
+                     multiplier,
+                     violation,
+                     apart ? held_.data() : nullptr,
+                     distances ? close_.data() : nullptr,
+                     radius_.data(),
+                     Real(2 * scene_.solver.least_distance),
+                     Real(2 * scene_.solver.smoothing.support),
+                     most_density_});
+      },
+      group.material);
+}
+
+}  // namespace ductile
