@@ -69,7 +69,7 @@ def run(context, result):
         return
     aspects = [1.0] if context.quick else [0.5, 1.0, 2.0, 4.0, 8.0]
     kinds = ["axisymmetric", "plane"]
-    cells = {"axisymmetric": 5 if context.quick else 8, "plane": 6 if context.quick else 12}
+    cells = {"axisymmetric": 7 if context.quick else 10, "plane": 8 if context.quick else 14}
     scenes = {f"{kind}_{a:g}": column_scene(kind, a, cells[kind]) for a in reversed(aspects) for kind in kinds}
     runs = context.simulate_all(scenes)
     figure, axes = panels(2)

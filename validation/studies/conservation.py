@@ -56,7 +56,7 @@ def study(context, result, method):
         energy = history["kinetic_energy"] + history["elastic_energy"]
         scale = np.linalg.norm(momentum(history)[0]) if not contact else 16.0 * 1.5  # mass times speed of one block
         lost = 1 - np.linalg.norm(angular(history)[-1]) / np.linalg.norm(angular(history)[0])
-        gain = np.maximum.accumulate(np.diff(energy)).max() / energy[0]
+        gain = max(0.0, np.diff(energy).max() / energy[0])
         off = drift(momentum(history), scale)
         label = {False: "alone", True: "collision", "single": "collision, single precision"}[contact]
         rows.append([label, number(step * 1e3, 3), number(off, 2), number(100 * drift(angular(history), np.linalg.norm(angular(history)[0])), 3),
@@ -81,8 +81,8 @@ def study(context, result, method):
                  "rounding of 6e-8 per correction, 1e4 corrections that partly cancel")
     result.check(f"{method}: order of the loss of angular momentum in the step", order, 0.8,
                  "the change per step is dt sum m v' x v, first order in the step over a fixed time; the loss itself slows the spin", least=True)
-    result.check(f"{method}: gain of energy in a step", gains, 1e-3,
-                 "backward Euler dissipates; collisions convert energy but must not make any beyond the solver's residual")
+    result.check(f"{method}: gain of energy in a step", gains, 1e-6,
+                 "backward Euler dissipates, and contact takes energy away; what is left is the residual of the solve")
 
 
 def run(context, result):
