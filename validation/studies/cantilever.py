@@ -158,8 +158,8 @@ def variants(context):
     """{label: (method, solver settings)}: schemes and multipliers."""
     found = {"total-lagrangian, Gauss-Seidel": ("total-lagrangian", {}),
              "total-lagrangian, Jacobi 0.5": ("total-lagrangian", {"scheme": "jacobi", "relaxation": 0.5})}
-    if context.has("xpbi"):
-        for multiplier in ("scalar", "pair", "tensor"):
+    for multiplier in ("scalar", "pair", "tensor"):
+        if context.has("xpbi", multiplier=multiplier):
             found[f"xpbi, {multiplier}"] = ("xpbi", {"multiplier": multiplier})
     return found
 
