@@ -1,8 +1,9 @@
 """A clamped beam under its weight, settled and swinging, against finite elements."""
 
 import numpy as np
+from scipy.optimize import least_squares
 
-from suite.plots import COLORS, MARKERS, finish, fitted_order, panels, slope_line
+from suite.plots import COLORS, MARKERS, finish, panels
 from suite.result import number
 from suite.scene import box, elastic
 
@@ -71,6 +72,18 @@ def spacings_for(context, E, method, more):
     return [0.05, 0.04, 0.1 / 3, 0.025] + [0.0125] * (E > 5e4 and method == "total-lagrangian")
 
 
+def error_law(sizes, errors):
+    """(c, p, b) of error = c s^p - b s. The clamp holds layers of particles, and where exactly they hold the beam is uncertain by a
+    part of a spacing: a shift of the wall by d changes the deflection by 4 d / length, which is the linear term."""
+    sizes, errors = np.array(sizes), np.array(errors)
+
+    def misfit(values):
+        return (values[0] * (sizes / sizes[0])**values[1] - values[2] * sizes / sizes[0] - errors) / np.abs(errors).max()
+
+    c, p, b = least_squares(misfit, [2 * errors[0], 2.0, errors[0]], bounds=([-np.inf, 1.2, -np.inf], [np.inf, 4.0, np.inf])).x
+    return c / sizes[0]**p, float(p), b / sizes[0]
+
+
 def settled(context, result, method, reference, more=None):
     """`more`: further settings of the solver, for a comparison."""
     label = method + "".join(f", {key} {value}" for key, value in (more or {}).items())
@@ -100,11 +113,15 @@ def settled(context, result, method, reference, more=None):
             errors.append(100 * error)
             rows.append([f"{E:.0e}", number(spacing * 1e3, 3), number(x[-1], 5), number(z[-1], 5), number(100 * error, 3),
                          number(run.seconds, 3)])
-        if len(sizes) > 1:
-            orders[E] = fitted_order(sizes, errors)
-            axis.loglog(sizes, np.abs(errors), marker=MARKERS[k], color=COLORS[k], linestyle="",
-                        label=f"E = {E:.0e} Pa, order {orders[E]:.2f}")
-            slope_line(axis, sizes, errors, orders[E])
+        axis.plot(sizes, errors, marker=MARKERS[k], color=COLORS[k], linestyle="", label=f"E = {E:.0e} Pa")
+        if len(sizes) > 3:
+            c, orders[E], b = error_law(sizes, errors)
+            fine = np.linspace(0, max(sizes), 100)
+            axis.plot(fine, c * fine**orders[E] - b * fine, color=COLORS[k], linewidth=1, linestyle="--",
+                      label=f"{c:.3g} s^{orders[E]:.2f} - {b:.3g} s")
+            result.remark(f"{label}, E = {E:.0e} Pa: error [%] = {c:.4g} s^{orders[E]:.2f} - {b:.3g} s, s in m. The linear term is a wall that stands "
+                          f"{b / 400:.2f} spacings in front of its place.")
+    axis.axhline(0, color="#888888", linewidth=1)
     axis.set(xlabel="particle spacing [m]", ylabel="error of the end's deflection [%]", title=label)
     axis.legend()
     finish(result, figure, "cantilever_error_" + label.replace(", ", "_").replace(" ", "_"),
@@ -132,7 +149,7 @@ def settled_checks(context, result, method, errors, orders):
         for E, order in orders.items():
             if E > 5e4:
                 result.check(f"{method}, E = {E:.0e}: order of convergence", order, 1.8,
-                             "second order of the gradients, fitted over a fourfold range", least=True)
+                             "second order of the gradients; the clamp's position adds a linear term, which is fitted with it", least=True)
 
 
 # ---- time step and iterations
@@ -141,8 +158,8 @@ def variants(context):
     """{label: (method, solver settings)}: schemes and multipliers."""
     found = {"total-lagrangian, Gauss-Seidel": ("total-lagrangian", {}),
              "total-lagrangian, Jacobi 0.5": ("total-lagrangian", {"scheme": "jacobi", "relaxation": 0.5})}
-    if context.has("xpbi"):
-        for multiplier in ("scalar", "pair", "tensor"):
+    for multiplier in ("scalar", "pair", "tensor"):
+        if context.has("xpbi", multiplier=multiplier):
             found[f"xpbi, {multiplier}"] = ("xpbi", {"multiplier": multiplier})
     return found
 

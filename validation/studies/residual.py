@@ -21,8 +21,8 @@ def variants(context, plastic):
             found[f"total-lagrangian, {scheme}"] = ("total-lagrangian", options)
         if context.has("xpbi"):
             found[f"xpbi scalar, {scheme}"] = ("xpbi", options)
-    if context.has("xpbi"):
-        for multiplier in ("pair", "tensor"):
+    for multiplier in ("pair", "tensor"):
+        if context.has("xpbi", multiplier=multiplier):
             found[f"xpbi {multiplier}, Gauss-Seidel"] = ("xpbi", {"multiplier": multiplier})
     return found
 

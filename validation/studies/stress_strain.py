@@ -203,7 +203,7 @@ def metal_cycle(context, count):
 
 def sand_cycle(context, count):
     mu, lam = laws.lame(E, NU)
-    squeeze = -0.03
+    squeeze = -0.012
     sine = np.sin(np.radians(35.0))
     alpha = np.sqrt(2 / 3) * 2 * sine / (3 - sine)
     solid = material("hencky", plastic={"model": "drucker-prager", "friction_angle": 35.0})

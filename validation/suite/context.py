@@ -67,6 +67,7 @@ class Context:
         self.ductile, self.fem_program, self.folder, self.quick = ductile, fem, Path(folder), quick
         self.other_backend = other_backend
         self.runs = 0
+        self.known = {}
         self.log = log
         self.cores = len(os.sched_getaffinity(0))
         self.data = Path(__file__).resolve().parent.parent / "data"
@@ -77,14 +78,19 @@ class Context:
         """Those of the wanted methods that this program has."""
         return [method for method in wanted if self.has(method)]
 
-    def has(self, method):
-        file = self.folder / f"has_{method}.toml"
-        body = {"name": "b", "material": "m", "spacing": 0.5, "shape": {"type": "box", "size": [1.0, 1.0, 1.0]}}
-        file.write_text(scene_text({
-            "solver": {"method": method, "time_step": 1e-3, "end_time": 1e-3},
-            "materials": {"m": {"density": 1.0, "elastic": {"youngs_modulus": 1.0, "poisson_ratio": 0.3}}},
-            "bodies": [body]}), encoding="utf-8")
-        return subprocess.run([str(self.ductile), "check", str(file)], capture_output=True).returncode == 0
+    def has(self, method, **settings):
+        """Whether this program runs a method with these settings of the solver: it makes one step of eight particles."""
+        key = method + "".join(f"_{k}_{v}" for k, v in settings.items())
+        if key not in self.known:
+            file = self.folder / f"has_{key}.toml"
+            body = {"name": "b", "material": "m", "spacing": 0.5, "shape": {"type": "box", "size": [1.0, 1.0, 1.0]}}
+            file.write_text(scene_text({
+                "solver": {"method": method, "time_step": 1e-3, "end_time": 1e-3, **settings},
+                "materials": {"m": {"density": 1.0, "elastic": {"model": "hencky", "youngs_modulus": 1.0, "poisson_ratio": 0.3}}},
+                "bodies": [body]}), encoding="utf-8")
+            command = [str(self.ductile), "run", str(file), "-o", str(self.folder / f"has_{key}"), "--quiet"]
+            self.known[key] = subprocess.run(command, capture_output=True).returncode == 0
+        return self.known[key]
 
     # ---- simulations
 

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import platform
+import re
 import subprocess
 from importlib import metadata
 from pathlib import Path
@@ -27,7 +28,7 @@ th, td { text-align: left; padding: 0.28rem 0.9rem 0.28rem 0; border-bottom: 1px
 th { border-bottom: 1.5px solid var(--ink); font-weight: 600; }
 td.wide { min-width: 14rem; } td.tight { white-space: nowrap; }
 figure { margin: 0.8rem 0; }
-figure svg { width: 100%; height: auto; max-width: 60rem; }
+figure svg { width: 100%; height: auto; }
 code, pre { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: 0.88em; background: var(--back); }
 pre { padding: 0.6rem 0.8rem; overflow-x: auto; border-left: 3px solid var(--line); white-space: pre-wrap; }
 .good { color: var(--good); font-weight: 600; } .bad { color: var(--bad); font-weight: 600; }
@@ -66,8 +67,8 @@ def check_rows(result):
     for check in result.checks:
         unit = " " + html.escape(check.unit) if check.unit else ""
         mark = '<span class="good">holds</span>' if check.met else f'<span class="bad">missed by {check.missed_by:.3g}{unit}</span>'
-        rows.append([html.escape(check.what), f"{check.value:.4g}{unit}", f"{'≥' if check.least else '≤'} {check.limit:.4g}{unit}",
-                     mark, html.escape(check.origin)])
+        rows.append([f'{html.escape(check.what)}<br><span class="soft">Bound: {html.escape(check.origin)}.</span>', f"{check.value:.4g}{unit}",
+                     f"{'≥' if check.least else '≤'} {check.limit:.4g}{unit}", mark])
     return rows
 
 
@@ -79,16 +80,22 @@ def study_html(outcome, command):
     if outcome["error"]:
         parts.append(f'<pre>{html.escape(outcome["error"])}</pre>')
     if result.checks:
-        parts.append("<h3>Bounds</h3>" + table_html(["what", "measured", "bound", "", "where the bound comes from"],
-                                                    check_rows(result), wide=(0, 4)))
+        parts.append("<h3>Bounds</h3>" + table_html(["what, and where its bound comes from", "measured", "bound", ""],
+                                                    check_rows(result), wide=(0,)))
     parts += [f"<p>{html.escape(remark)}</p>" for remark in result.remarks]
-    parts += [f"<figure>{figure.svg}<figcaption>{html.escape(figure.caption)}</figcaption></figure>" for figure in result.figures]
+    parts += [f'<figure style="max-width: {figure_width(figure.svg)}rem">{figure.svg}<figcaption>{html.escape(figure.caption)}</figcaption></figure>'
+              for figure in result.figures]
     for table in result.tables:
         note = f'<p class="note">{html.escape(table.note)}</p>' if table.note else ""
         rows = [[text_of(cell) for cell in row] for row in table.rows]
         parts.append(f"<h3>{html.escape(table.title)}</h3>" + table_html(table.columns, rows) + note)
     parts.append(f'<p class="soft">Repeat it:</p><pre>{html.escape(command)}</pre></section>')
     return "\n".join(parts)
+
+
+def figure_width(svg):
+    """In rem: as drawn, so that letters in all figures have one size."""
+    return round(float(re.search(r'width="([0-9.]+)pt"', svg).group(1)) / 12, 1)
 
 
 def first_line(command, **options):
