@@ -378,7 +378,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "numbers, not all 0"},
         OneError{"[[bodies]]", "[output]\nfields = [\"velocity\", \"velocity\"]\n[[bodies]]",
                  "scene.toml:11:23: output.fields[1] = \"velocity\" is there twice\n    expected a list of velocity, "
-                 "deformation_gradient, cauchy_stress, von_mises_stress or volume_ratio, each at most once"},
+                 "deformation_gradient, cauchy_stress, von_mises_stress, volume_ratio or piece, each at most once"},
         OneError{"[[bodies]]", "[contact]\nself = 1\n[[bodies]]",
                  "scene.toml:11:8: contact.self = 1 is not true or false\n    expected true or false"}));
 
