@@ -21,6 +21,8 @@ class Colliders {
   void begin_step(const scene::Scene& scene, double begin, double end);
   /// Pushes particles out of them once.
   void resolve(Queue& queue, const Vec4<Real>* position, const Real* radius, Vec4<Real>* increment);
+  /// Of each particle: what colliders did to it in this step, the normal part in the fourth place; null: no colliders.
+  [[nodiscard]] const Vec4<Real>* contacts() const { return contact_.data(); }
 
  private:
   std::vector<Collider<Real>> placed_;

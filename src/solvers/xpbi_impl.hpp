@@ -369,7 +369,7 @@ double Xpbi<Real, Memory>::primal_residual() {
     const auto total = reduce<Imbalance<Sum>>(
         queue_, "measure", particles(),
         MeasureImbalance<Real, Sum>{position_.data(), velocity_.data(), increment_.data(), change_.data(),
-                                    this->contact_.data(), to_vec3<Real>(scene_.gravity),
+                                    this->colliders_.contacts(), to_vec3<Real>(scene_.gravity),
                                     Real(scene_.solver.time_step)});
     return total.inertia > Sum(0) ? std::sqrt(double(total.residual) / double(total.inertia)) : 0.0;
   };
