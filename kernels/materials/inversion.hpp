@@ -44,8 +44,7 @@ struct InversionSafe {
   [[gnu::always_inline]] constexpr bool stretches_above_critical(const Mat3<Real>& H) const {
     const Real margin = Real(0.5) * (Real(1) - critical_stretch) * (Real(1) + critical_stretch);
     const bool off = !(critical_stretch > Real(0));
-    return off |
-           ((volume_change(H).j > Real(-1)) & positive_definite(plus_identity(green_strain(H), margin)));
+    return off | ((volume_change(H).j > Real(-1)) & positive_definite(plus_identity(green_strain(H), margin)));
   }
 
   /// The continuous extension on principal stretches; the law itself above the critical stretch.

@@ -122,9 +122,8 @@ template <bool Printed, class Real, int Columns>
 [[gnu::always_inline]] inline ConstraintStep<Real> solve_constraint(const StepConstants<Real>& step,
                                                                     const RestMoments<Real, Columns>& moments,
                                                                     Real law_energy, const Mat3<Real>& stress,
-                                                                    const Vec3<Real>& own,
-                                                                    Real misfit, Real volume, Real inverse_mass,
-                                                                    Real multiplier) {
+                                                                    const Vec3<Real>& own, Real misfit, Real volume,
+                                                                    Real inverse_mass, Real multiplier) {
   const Real energy = sycl::fmax(law_energy + Real(0.5) * step.penalty * misfit, Real(0));
   const Real C = Printed ? energy : sycl::sqrt(Real(2) * energy);
   const Real direction = Printed ? Real(1) : Real(1) / sycl::fmax(C, step.tiny);

@@ -84,8 +84,7 @@ struct UpdateMultipliers {
 
   [[gnu::always_inline]] void gather(Lanes& at, std::size_t i, int l) const {
     const Mat3<Real> H = displacement_gradient[i];
-    const auto sums =
-        sum_motions<Real, Columns, Penalty>(pairs, position, increment, Mat3<Real>::identity() + H, i);
+    const auto sums = sum_motions<Real, Columns, Penalty>(pairs, position, increment, Mat3<Real>::identity() + H, i);
     at.H.store(l, H);
     at.motions.store(l, sums.motions);
     if constexpr (Columns == 4) {

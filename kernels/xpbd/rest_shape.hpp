@@ -40,8 +40,8 @@ struct RestNeighbors {
     const Vec3<Real> center = xyz(rest[i]);
     for (std::uint32_t s = start[i]; s < start[i + 1]; ++s) visit(s, xyz(rest[index[s]]) - center);
   }
-  /// Calls visit(s, t, j, k, w) for two pairs s and t with the neighbours j and k at a time, w holding both weights. The
-  /// last of an odd number comes with the particle itself, at weight zero.
+  /// Calls visit(s, t, j, k, w) for two pairs s and t with the neighbours j and k at a time, w holding both weights.
+  /// The last of an odd number comes with the particle itself, at weight zero.
   template <class Visit>
   [[gnu::always_inline]] void for_each_two(std::size_t i, const Visit& visit) const {
     const std::size_t end = start[i + 1];
@@ -59,7 +59,7 @@ template <class Real>
 struct GradientMatrix<Real, 3> {
   Sym3<Real> linear;
 
-  Mat3<Real> right_multiplied(const Mat3<Real>& t) const { return t * linear.full(); }             // t M
+  Mat3<Real> right_multiplied(const Mat3<Real>& t) const { return t * linear.full(); }              // t M
   Mat3<Real> right_multiplied_transpose(const Mat3<Real>& t) const { return right_multiplied(t); }  // t M^T
   Vec3<Real> gradient(const Vec3<Real>& p, Real weight, Real) const { return linear * (weight * p); }
 };
@@ -86,8 +86,8 @@ struct RestMoments {
   Real penalty_mobility;  // bound of the zero-energy penalty's part of the denominator
 };
 
-/// The constants of all particles as arrays of numbers: entry k of particle i at data[k * stride + i], so that loops over
-/// particles vectorise.
+/// The constants of all particles as arrays of numbers: entry k of particle i at data[k * stride + i], so that loops
+/// over particles vectorise.
 template <class Entry, int Columns>
 struct MomentPlanes {
   using Real = std::remove_const_t<Entry>;

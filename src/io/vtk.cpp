@@ -188,7 +188,8 @@ ParticleFrame read_particles(const std::filesystem::path& file) {
   ParticleFrame frame;
   frame.particles = static_cast<std::size_t>(data->GetNumberOfPoints());
   frame.fields.push_back(values_of(data->GetPoints()->GetData(), "position"));
-  if (frame.fields.back().unit.empty()) frame.fields.back().unit.assign(1, 'm');  // not = "m": g++ 12 warns of an overlap that can't be
+  if (frame.fields.back().unit.empty())
+    frame.fields.back().unit.assign(1, 'm');  // not = "m": g++ 12 warns of an overlap that can't be
   for (int k = 0; k < data->GetPointData()->GetNumberOfArrays(); ++k)
     if (vtkDataArray* array = data->GetPointData()->GetArray(k))
       frame.fields.push_back(values_of(array, array->GetName() == nullptr ? "" : array->GetName()));

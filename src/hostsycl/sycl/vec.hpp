@@ -100,14 +100,15 @@ class vec<float, 8> {
   explicit vec(float all) : data_{all, all, all, all, all, all, all, all} {}
   vec(const vec<float, 4>& low, const vec<float, 4>& high)
 #if defined(__AVX__)  // GCC takes the upper half straight from memory only so
-      : data_(_mm256_insertf128_ps(_mm256_castps128_ps256(low.data_), high.data_, 1)) {
-  }
+      : data_(_mm256_insertf128_ps(_mm256_castps128_ps256(low.data_), high.data_, 1)){}
 #else
       : data_(__builtin_shufflevector(low.data_, high.data_, 0, 1, 2, 3, 4, 5, 6, 7)) {
   }
 #endif
 
-  [[nodiscard]] static constexpr std::size_t size() { return 8; }
+        [[nodiscard]] static constexpr std::size_t size() {
+    return 8;
+  }
   float operator[](int index) const { return data_[index]; }
   [[nodiscard]] vec<float, 4> lo() const { return vec<float, 4>(__builtin_shufflevector(data_, data_, 0, 1, 2, 3)); }
   [[nodiscard]] vec<float, 4> hi() const { return vec<float, 4>(__builtin_shufflevector(data_, data_, 4, 5, 6, 7)); }
