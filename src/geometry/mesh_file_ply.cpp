@@ -282,7 +282,7 @@ void check_header(const Header& header, const std::string& name) {
     int coordinates[3] = {0, 0, 0}, lists = 0;
     for (const auto& property : element.properties) {
       for (int axis = 0; axis < 3; ++axis)
-        coordinates[axis] += !property.list && property.name == std::string_view("xyz" + axis, 1);
+        coordinates[axis] += !property.list && property.name == std::string_view("xyz").substr(std::size_t(axis), 1);
       lists += is_corner_list(property) && is_whole(property.type);
       if (is_corner_list(property) && !is_whole(property.type)) fail("the vertex indices are not whole numbers");
     }
