@@ -9,6 +9,15 @@
 
 namespace ductile {
 
+/// Spreads three whole numbers over 32 bits.
+inline std::uint32_t hash_of(std::uint64_t x, std::uint64_t y, std::uint64_t z) {
+  std::uint64_t mixed = x * 0x9E3779B97F4A7C15u ^ y * 0xC2B2AE3D27D4EB4Fu ^ z * 0x165667B19E3779F9u;
+  mixed ^= mixed >> 32;
+  mixed *= 0xD6E8FEB86659FD93u;
+  mixed ^= mixed >> 32;
+  return std::uint32_t(mixed);
+}
+
 /// Cells a little wider than the search radius, so that neighbours lie in adjacent ones whatever the rounding. Compact
 /// inputs get one bucket per cell, x fastest; scattered ones hash their cells into a fixed number of buckets.
 template <class Real>
@@ -31,43 +40,41 @@ struct CellGrid {
   }
   std::uint32_t bucket(const Cell& c) const {
     if (!hashed) return std::uint32_t((c.z * cells_y + c.y) * cells_x + c.x);
-    std::uint64_t mixed = std::uint64_t(c.x) * 0x9E3779B97F4A7C15u ^ std::uint64_t(c.y) * 0xC2B2AE3D27D4EB4Fu ^
-                          std::uint64_t(c.z) * 0x165667B19E3779F9u;
-    mixed ^= mixed >> 32;
-    mixed *= 0xD6E8FEB86659FD93u;
-    mixed ^= mixed >> 32;
-    return std::uint32_t(mixed) & (buckets - 1);
+    return hash_of(std::uint64_t(c.x), std::uint64_t(c.y), std::uint64_t(c.z)) & (buckets - 1);
   }
+  std::uint32_t bucket_at(const Vec4<Real>& position) const { return bucket(cell(position)); }
 };
 
-/// How many particles each bucket holds.
-template <class Real>
+/// How many of the particles from `first` on each bucket holds.
+template <class Real, class Grid = CellGrid<Real>>
 struct CountCells {
-  CellGrid<Real> grid;
+  Grid grid;
   const Vec4<Real>* position;
-  std::uint32_t* bucket;  // of each particle
+  std::uint32_t first;
+  std::uint32_t* bucket;  // of each of these particles
   std::uint32_t* count;   // of each bucket, starts at zero
 
-  void operator()(std::size_t i) const {
-    const std::uint32_t b = grid.bucket(grid.cell(position[i]));
-    bucket[i] = b;
+  void operator()(std::size_t item) const {
+    const std::uint32_t b = grid.bucket_at(position[first + item]);
+    bucket[item] = b;
     sycl::atomic_ref<std::uint32_t, sycl::memory_order::relaxed, sycl::memory_scope::device,
                      sycl::access::address_space::global_space>(count[b])
         .fetch_add(1u);
   }
 };
 
-/// Puts every particle into its bucket, in any order.
+/// Puts every one of these particles into its bucket, in any order.
 struct FillCells {
   const std::uint32_t* bucket;
   std::uint32_t* cursor;  // starts as the buckets' first slots
+  std::uint32_t first;
   std::uint32_t* member;
 
-  void operator()(std::size_t i) const {
+  void operator()(std::size_t item) const {
     const std::uint32_t slot = sycl::atomic_ref<std::uint32_t, sycl::memory_order::relaxed, sycl::memory_scope::device,
-                                                sycl::access::address_space::global_space>(cursor[bucket[i]])
+                                                sycl::access::address_space::global_space>(cursor[bucket[item]])
                                    .fetch_add(1u);
-    member[slot] = std::uint32_t(i);
+    member[slot] = first + std::uint32_t(item);
   }
 };
 

@@ -100,6 +100,36 @@ inline MisfitPart<Real> misfit_part(Real penalty, const Neighborhood<Real, true>
           part * (local.misfit_moment + times_transpose(local.misfit_moment, local.deformation.start))};
 }
 
+/// A constraint on the elastic energy and on the misfits under one multiplier.
+template <class Real>
+struct JointConstraint {
+  Mat3<Real> stress;  // acts through g
+  Real penalty;       // Pa, acts on the misfits
+  Vec3<Real> own;     // on the particle itself
+  Real mobility;      // sum_b |dC^2/2 / dx_b|^2 / m_b
+  Real C;
+};
+
+template <class Real, bool Memory>
+inline JointConstraint<Real> joint_constraint(Real energy, const Mat3<Real>& elastic, Real yield_strain, Real penalty,
+                                              const Neighborhood<Real, Memory>& n, const LocalStep<Real>& local,
+                                              Real inverse_mass) {
+  JointConstraint<Real> joint{elastic, Real(0), Vec3<Real>::zero(), Real(0), Real(0)};
+  if constexpr (Memory) {
+    const auto misfit = misfit_part(penalty, n, local, yield_strain);
+    joint.penalty = misfit.penalty;
+    energy += misfit.energy;
+    joint.stress -= misfit.stress;
+    joint.own = misfit.penalty * local.misfit_sum;
+    joint.mobility = misfit.mobility(joint.stress, n, local);
+  }
+  joint.stress = on_span(n, joint.stress);
+  joint.own += joint.stress * n.sum;
+  joint.mobility += quadratic_form(joint.stress, n.mobility) + inverse_mass * squared_norm(joint.own);
+  joint.C = sycl::sqrt(Real(2) * sycl::fmax(energy, Real(0)));
+  return joint;
+}
+
 /// What one solve of a particle's constraint applies to its neighbourhood:
 ///   x_b += (stress g_pb + misfit w_pb e_pb)/m_b,  and the opposite sum to x_p.
 template <class Real>
@@ -119,29 +149,16 @@ struct ScalarMultiplier {
                    const LocalStep<Real>& local, bool crushed, Real rest_volume, Real inverse_mass,
                    std::size_t i) const {
     const auto response = material.respond(local.deformation, i);
-    Real energy = response.energy, penalty = Real(0), mobility = Real(0);
-    Mat3<Real> stress = response.stress;
-    Vec3<Real> own = Vec3<Real>::zero();
-    if constexpr (Memory) {
-      const auto misfit = misfit_part(step.penalty, n, local, crushed ? Real(0) : response.yield_strain);
-      penalty = misfit.penalty;
-      energy += misfit.energy;
-      stress -= misfit.stress;
-      own = penalty * local.misfit_sum;
-      mobility = misfit.mobility(stress, n, local);
-    }
-    stress = on_span(n, stress);
-    own += stress * n.sum;
-    mobility += quadratic_form(stress, n.mobility) + inverse_mass * squared_norm(own);
-    const Real C = sycl::sqrt(Real(2) * sycl::fmax(energy, Real(0)));
-    const Real direction = Real(1) / sycl::fmax(C, step.tiny);
+    const auto joint = joint_constraint(response.energy, response.stress, crushed ? Real(0) : response.yield_strain,
+                                        step.penalty, n, local, inverse_mass);
+    const Real C = joint.C, direction = Real(1) / sycl::fmax(C, step.tiny);
     const Real compliance = step.inverse_squared_step / rest_volume;
     const Real violation = C + compliance * multiplier[i];
-    Real change = -step.relaxation * violation / (direction * direction * mobility + compliance);
+    Real change = -step.relaxation * violation / (direction * direction * joint.mobility + compliance);
     if (C < step.tiny) change = Real(0);
     multiplier[i] += change;
     const Real scale = change * direction;
-    return {scale * stress, scale * penalty, step.violation_scale * violation};
+    return {scale * joint.stress, scale * joint.penalty, step.violation_scale * violation};
   }
 };
 

@@ -27,31 +27,19 @@ struct PairMultiplier {
     const Hencky<Real> elastic = material.elastic();
     const auto mapped = material.map_strain(left_strain(local.deformation.trial), i);
     const Mat3<Real> back = inverse_transpose(local.deformation.G);  // (I + G)^-T
-    Real energy = elastic.mu * squared_norm(mapped.strain), penalty = Real(0);
-    Mat3<Real> stress = ((Real(2) * elastic.mu) * mapped.strain).full() * back;
-    Vec3<Real> own = Vec3<Real>::zero();
-    Real mobility = Real(0);
-    if constexpr (Memory) {
-      const auto misfit = misfit_part(step.penalty, n, local, crushed ? Real(0) : mapped.yield_strain);
-      penalty = misfit.penalty;
-      energy += misfit.energy;
-      stress -= misfit.stress;
-      own = penalty * local.misfit_sum;
-      mobility = misfit.mobility(stress, n, local);
-    }
-    stress = on_span(n, stress);
-    own += stress * n.sum;
+    const auto joint = joint_constraint(elastic.mu * squared_norm(mapped.strain),
+                                        ((Real(2) * elastic.mu) * mapped.strain).full() * back,
+                                        crushed ? Real(0) : mapped.yield_strain, step.penalty, n, local, inverse_mass);
     const Real compliance = step.inverse_squared_step / rest_volume;
-    const Real C = sycl::sqrt(Real(2) * sycl::fmax(energy, Real(0)));
+    const Real C = joint.C;
     const Real direction = C < step.tiny ? Real(0) : Real(1) / C;
     const Real root = sycl::sqrt(sycl::fmax(elastic.lambda, Real(0)));
     const Mat3<Real> pressure = on_span(n, root * back);
     const Vec3<Real> own_pressure = pressure * n.sum;
-    const Real a =
-        direction * direction * (mobility + quadratic_form(stress, n.mobility) + inverse_mass * squared_norm(own)) +
-        compliance;
+    const Real a = direction * direction * joint.mobility + compliance;
     const Real d = quadratic_form(pressure, n.mobility) + inverse_mass * squared_norm(own_pressure) + compliance;
-    const Real b = direction * (contract(stress * n.mobility.full(), pressure) + inverse_mass * dot(own, own_pressure));
+    const Real b = direction *
+                   (contract(joint.stress * n.mobility.full(), pressure) + inverse_mass * dot(joint.own, own_pressure));
     const Real first = C + compliance * shear[i];
     const Real second = root * trace(mapped.strain) + compliance * volume[i];
     const Real scale = -step.relaxation / sycl::fmax(a * d - b * b, Real(0.01) * a * d);
@@ -59,7 +47,7 @@ struct PairMultiplier {
     const Real change_of_volume = scale * (a * second - b * first);
     shear[i] += change;
     volume[i] += change_of_volume;
-    return {change * direction * stress + change_of_volume * pressure, change * direction * penalty,
+    return {change * direction * joint.stress + change_of_volume * pressure, change * direction * joint.penalty,
             step.violation_scale * sycl::sqrt(first * first + second * second)};
   }
 };

@@ -2,6 +2,7 @@
 
 #include <type_traits>
 
+#include "kernels/neighbors/cell_grid.hpp"
 #include "kernels/xpbi/sweep.hpp"
 
 namespace ductile {
@@ -193,49 +194,12 @@ struct BlockGrid {
   Real inverse_width;
   std::uint32_t buckets;  // of one colour, a power of two
 
-  std::uint32_t bucket(const Vec4<Real>& position) const {
+  std::uint32_t bucket_at(const Vec4<Real>& position) const {
     const auto x = std::uint64_t((position[0] - origin.x) * inverse_width),
                y = std::uint64_t((position[1] - origin.y) * inverse_width),
                z = std::uint64_t((position[2] - origin.z) * inverse_width);
     const auto colour = std::uint32_t((x & 1) | (y & 1) << 1 | (z & 1) << 2);
-    std::uint64_t mixed =
-        (x >> 1) * 0x9E3779B97F4A7C15u ^ (y >> 1) * 0xC2B2AE3D27D4EB4Fu ^ (z >> 1) * 0x165667B19E3779F9u;
-    mixed ^= mixed >> 32;
-    mixed *= 0xD6E8FEB86659FD93u;
-    mixed ^= mixed >> 32;
-    return colour * buckets + (std::uint32_t(mixed) & (buckets - 1));
-  }
-};
-
-template <class Real>
-struct CountBlocks {
-  BlockGrid<Real> grid;
-  const Vec4<Real>* position;
-  std::size_t first;
-  std::uint32_t* bucket;  // of each particle of the group
-  std::uint32_t* count;
-
-  void operator()(std::size_t item) const {
-    const std::uint32_t b = grid.bucket(position[first + item]);
-    bucket[item] = b;
-    sycl::atomic_ref<std::uint32_t, sycl::memory_order::relaxed, sycl::memory_scope::device,
-                     sycl::access::address_space::global_space>(count[b])
-        .fetch_add(1u);
-  }
-};
-
-/// Puts every particle into its bucket, in any order.
-struct FillBlocks {
-  const std::uint32_t* bucket;
-  std::uint32_t* cursor;  // starts as the buckets' first slots
-  std::size_t first;
-  std::uint32_t* member;
-
-  void operator()(std::size_t item) const {
-    const std::uint32_t slot = sycl::atomic_ref<std::uint32_t, sycl::memory_order::relaxed, sycl::memory_scope::device,
-                                                sycl::access::address_space::global_space>(cursor[bucket[item]])
-                                   .fetch_add(1u);
-    member[slot] = std::uint32_t(first + item);
+    return colour * buckets + (hash_of(x >> 1, y >> 1, z >> 1) & (buckets - 1));
   }
 };
 

@@ -41,16 +41,9 @@ CellIndex<Real>::CellIndex(Queue& queue, const DeviceArray<Vec4<Real>>& position
   if (!bounds.finite) throw SimulationError("A particle's position is not a number: the simulation diverged.");
   grid_ = make_grid(bounds, width, n);
 
-  DeviceArray<std::uint32_t> bucket(queue, n);
   member_ = {queue, n};
   first_ = {queue, grid_.buckets + 1};
-  DeviceArray<std::uint32_t> cursor(queue, grid_.buckets + 1);
-  first_.clear_bytes();
-  launch(queue, "neighbors.cells", n, CountCells<Real>{grid_, position.data(), bucket.data(), first_.data()});
-  exclusive_scan(queue, "neighbors.cells", first_.data(), first_.data(), grid_.buckets);
-  queue.native().memcpy(cursor.data(), first_.data(), first_.size() * sizeof(std::uint32_t));
-  launch(queue, "neighbors.cells", n, FillCells{bucket.data(), cursor.data(), member_.data()});
-  launch(queue, "neighbors.cells", grid_.buckets, SortCells{first_.data(), member_.data()});
+  sort_into_buckets(queue, "neighbors.cells", grid_, position.data(), {0, n}, first_, member_);
   sorted_ = {queue, n};
   launch(queue, "neighbors.cells", n, GatherPositions<Real>{member_.data(), position.data(), sorted_.data()});
   queue.wait();

@@ -301,15 +301,7 @@ void Xpbi<Real, Memory>::colour_blocks_now() {
       blocks.start = {queue_, buckets + 1};
       blocks.member = {queue_, group.range.count};
     }
-    DeviceArray<std::uint32_t> bucket(queue_, group.range.count), cursor(queue_, buckets + 1);
-    blocks.start.clear_bytes();
-    launch(queue_, "xpbi.blocks", group.range.count,
-           CountBlocks<Real>{grid, position_.data(), group.range.first, bucket.data(), blocks.start.data()});
-    exclusive_scan(queue_, "xpbi.blocks", blocks.start.data(), blocks.start.data(), buckets);
-    queue_.native().memcpy(cursor.data(), blocks.start.data(), (buckets + 1) * sizeof(std::uint32_t));
-    launch(queue_, "xpbi.blocks", group.range.count,
-           FillBlocks{bucket.data(), cursor.data(), group.range.first, blocks.member.data()});
-    launch(queue_, "xpbi.blocks", buckets, SortCells{blocks.start.data(), blocks.member.data()});
+    sort_into_buckets(queue_, "xpbi.blocks", grid, position_.data(), group.range, blocks.start, blocks.member);
     for (std::size_t c = 0; c < 8; ++c) blocks.colour[c] = {c * grid.buckets, grid.buckets};
     queue_.wait();
   }
