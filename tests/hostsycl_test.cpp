@@ -191,6 +191,8 @@ template <class Real>
 void check_math() {
   const Real nan = std::numeric_limits<Real>::quiet_NaN(), infinity = std::numeric_limits<Real>::infinity();
   EXPECT_EQ(sycl::fmin(Real(1), Real(2)), Real(1));
+  EXPECT_EQ(sycl::ceil(Real(1.25)), Real(2));
+  EXPECT_EQ(sycl::ceil(Real(-1.25)), Real(-1));
   EXPECT_EQ(sycl::fmax(Real(1), Real(2)), Real(2));
   // A NaN loses against a number.
   EXPECT_EQ(sycl::fmin(nan, Real(2)), Real(2));

@@ -18,10 +18,11 @@ inline std::uint32_t hash_of(std::uint64_t x, std::uint64_t y, std::uint64_t z) 
   return std::uint32_t(mixed);
 }
 
-/// Cells a little wider than the search radius, so that neighbours lie in adjacent ones whatever the rounding. Compact
-/// inputs get one bucket per cell, x fastest; scattered ones hash their cells into a fixed number of buckets.
+/// Cubic cells, numbered along the three axes in a chosen order. Compact inputs get one bucket per cell, the first axis
+/// fastest; scattered ones hash their cells into a fixed number of buckets.
 template <class Real>
 struct CellGrid {
+  int axis[3];  // coordinate along which x, y and z of a cell count
   Vec3<Real> origin;
   Real inverse_width;
   std::int64_t cells_x, cells_y, cells_z;
@@ -33,16 +34,23 @@ struct CellGrid {
     friend bool operator==(const Cell&, const Cell&) = default;
   };
 
+  /// Distance from the origin in cells, along the chosen axes.
+  Vec3<Real> in_cells(const Vec4<Real>& position) const {
+    const Vec3<Real> at = (xyz(position) - origin) * inverse_width;
+    return {along(at, axis[0]), along(at, axis[1]), along(at, axis[2])};
+  }
   Cell cell(const Vec4<Real>& position) const {
-    return {std::int64_t((position[0] - origin.x) * inverse_width),
-            std::int64_t((position[1] - origin.y) * inverse_width),
-            std::int64_t((position[2] - origin.z) * inverse_width)};
+    const Vec3<Real> at = in_cells(position);
+    return {std::int64_t(at.x), std::int64_t(at.y), std::int64_t(at.z)};
   }
   std::uint32_t bucket(const Cell& c) const {
     if (!hashed) return std::uint32_t((c.z * cells_y + c.y) * cells_x + c.x);
     return hash_of(std::uint64_t(c.x), std::uint64_t(c.y), std::uint64_t(c.z)) & (buckets - 1);
   }
   std::uint32_t bucket_at(const Vec4<Real>& position) const { return bucket(cell(position)); }
+
+ private:
+  static Real along(const Vec3<Real>& at, int axis) { return axis == 0 ? at.x : axis == 1 ? at.y : at.z; }
 };
 
 /// How many of the particles from `first` on each bucket holds.

@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
+#include "kernels/math/scalar.hpp"
 #include "kernels/neighbors/cell_grid.hpp"
 
 namespace ductile {
@@ -26,12 +28,12 @@ template <class Real, class Accept>
 struct NeighborSearch {
   CellGrid<Real> grid;
   Real squared_radius;
+  Real reach;  // the radius in cells, or a little more
   const Vec4<Real>* position;
   Accept accept;
   const std::uint32_t* start;
   const std::uint32_t* member;
   const Vec4<Real>* sorted;
-  std::int64_t rings = 1;  // of cells around a particle's own; one is enough for a radius of a cell's width
 
   /// Explicit fused operations: the same bits in every kernel and for (i, j) as for (j, i), so lists are symmetric.
   static Real squared_distance(const Vec4<Real>& a, const Vec4<Real>& b) {
@@ -42,7 +44,6 @@ struct NeighborSearch {
   template <class Visit>
   void for_each(std::size_t i, const Visit& visit) const {
     const Vec4<Real> center = position[i];
-    const auto cell = grid.cell(center);
     const auto scan = [&](std::uint32_t first, std::uint32_t last, const auto& in_cell) {
       for (std::uint32_t slot = first; slot < last; ++slot) {
         if (!(squared_distance(center, sorted[slot]) < squared_radius)) continue;
@@ -50,21 +51,61 @@ struct NeighborSearch {
         if (j != i && in_cell(slot) && accept(i, j)) visit(j);
       }
     };
-    for (std::int64_t z = cell.z - rings; z <= cell.z + rings; ++z) {
-      for (std::int64_t y = cell.y - rings; y <= cell.y + rings; ++y) {
-        if (grid.hashed) {
-          for (std::int64_t x = cell.x - rings; x <= cell.x + rings; ++x) {
-            const typename CellGrid<Real>::Cell wanted{x, y, z};
-            const std::uint32_t b = grid.bucket(wanted);
-            // Other cells may share the bucket.
-            scan(start[b], start[b + 1], [&](std::uint32_t slot) { return grid.cell(sorted[slot]) == wanted; });
-          }
-        } else if (z >= 0 && z < grid.cells_z && y >= 0 && y < grid.cells_y) {
-          const std::int64_t left = cell.x > rings ? cell.x - rings : 0;
-          const std::int64_t right = cell.x + rings < grid.cells_x ? cell.x + rings : grid.cells_x - 1;
-          scan(start[grid.bucket({left, y, z})], start[grid.bucket({right, y, z}) + 1],
-               [](std::uint32_t) { return true; });
+    if (!grid.hashed) {
+      for_each_row(center, [&](std::uint32_t first, std::uint32_t last) {
+        scan(first, last, [](std::uint32_t) { return true; });
+      });
+      return;
+    }
+    const auto cell = grid.cell(center);
+    const auto rings = std::int64_t(sycl::ceil(reach));
+    for (std::int64_t z = cell.z - rings; z <= cell.z + rings; ++z)
+      for (std::int64_t y = cell.y - rings; y <= cell.y + rings; ++y)
+        for (std::int64_t x = cell.x - rings; x <= cell.x + rings; ++x) {
+          const typename CellGrid<Real>::Cell wanted{x, y, z};
+          const std::uint32_t b = grid.bucket(wanted);
+          // Other cells may share the bucket.
+          scan(start[b], start[b + 1], [&](std::uint32_t slot) { return grid.cell(sorted[slot]) == wanted; });
         }
+  }
+
+  /// How many for_each() visits.
+  std::uint32_t count(std::size_t i) const {
+    std::uint32_t found = 0;
+    if constexpr (std::is_same_v<Accept, AnyPair>) {
+      if (!grid.hashed) {
+        const Vec4<Real> center = position[i];
+        for_each_row(center, [&](std::uint32_t first, std::uint32_t last) {
+          for (std::uint32_t slot = first; slot < last; ++slot)
+            found += squared_distance(center, sorted[slot]) < squared_radius ? 1u : 0u;
+        });
+        return found - 1;  // the particle itself
+      }
+    }
+    for_each(i, [&](std::uint32_t) { ++found; });
+    return found;
+  }
+
+ private:
+  /// Calls visit(first, last) with the slots of every row of cells in x that the ball of the radius can touch.
+  template <class Visit>
+  void for_each_row(const Vec4<Real>& center, const Visit& visit) const {
+    const Vec3<Real> at = grid.in_cells(center);
+    const auto from = [](Real x) { return x > Real(0) ? std::int64_t(x) : 0; };
+    const auto to = [](Real x, std::int64_t cells) { return sycl::min(std::int64_t(x), cells - 1); };
+    // Distance of a coordinate from the cell with this number.
+    const auto gap = [](Real x, std::int64_t cell) {
+      return sycl::fmax(sycl::fmax(Real(cell) - x, x - Real(cell + 1)), Real(0));
+    };
+    const std::int64_t last_z = to(at.z + reach, grid.cells_z), last_y = to(at.y + reach, grid.cells_y);
+    for (std::int64_t z = from(at.z - reach); z <= last_z; ++z) {
+      const Real left = square(reach) - square(gap(at.z, z));
+      for (std::int64_t y = from(at.y - reach); y <= last_y; ++y) {
+        const Real squared = left - square(gap(at.y, y));
+        if (!(squared >= Real(0))) continue;
+        const Real half = sycl::sqrt(squared);
+        const std::int64_t row = (z * grid.cells_y + y) * grid.cells_x;
+        visit(start[row + from(at.x - half)], start[row + to(at.x + half, grid.cells_x) + 1]);
       }
     }
   }
@@ -73,13 +114,9 @@ struct NeighborSearch {
 template <class Real, class Accept>
 struct CountNeighbors {
   NeighborSearch<Real, Accept> search;
-  std::uint32_t* count;
+  std::uint32_t* number;
 
-  void operator()(std::size_t i) const {
-    std::uint32_t found = 0;
-    search.for_each(i, [&](std::uint32_t) { ++found; });
-    count[i] = found;
-  }
+  void operator()(std::size_t i) const { number[i] = search.count(i); }
 };
 
 template <class Real, class Accept>

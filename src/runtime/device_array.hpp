@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <stdexcept>
 #include <type_traits>
@@ -23,13 +24,13 @@ class DeviceArray {
   DeviceArray() = default;
   DeviceArray(Queue& queue, std::size_t size) : queue_(&queue), size_(size) {
     if (size == 0) return;
-    data_ = sycl::malloc_device<T>(size, queue.native());
+    static_assert(alignof(T) <= 64);
+    data_ = static_cast<T*>(queue.allocate(size > PTRDIFF_MAX / sizeof(T) ? PTRDIFF_MAX : size * sizeof(T)));
     if (data_ == nullptr)
       throw DeviceError(
           fmt::format("The device has no room for another {:.1f} MB ({:.1f} MB are in use). Use fewer "
                       "particles (a larger spacing), single precision, or a device with more memory.",
                       double(size * sizeof(T)) / 1e6, double(queue.allocated()) / 1e6));
-    queue.note_allocation(size * sizeof(T));
   }
   DeviceArray(Queue& queue, std::span<const T> values) : DeviceArray(queue, values.size()) { upload(values); }
   DeviceArray(Queue& queue, const std::vector<T>& values) : DeviceArray(queue, std::span<const T>(values)) {}
@@ -38,15 +39,8 @@ class DeviceArray {
     swap(other);
     return *this;
   }
-  /// Waits first: kernels that use the array may still be running.
   ~DeviceArray() {
-    if (data_ == nullptr) return;
-    queue_->note_release(size_ * sizeof(T));
-    try {
-      queue_->native().wait();
-      sycl::free(data_, queue_->native());
-    } catch (const sycl::exception&) {  // of an earlier command; the next wait() of the queue reports it
-    }
+    if (data_ != nullptr) queue_->release(data_);
   }
 
   [[nodiscard]] T* data() { return data_; }

@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
 
 #include "common/error.hpp"
 #include "runtime/backend.hpp"
@@ -66,6 +70,49 @@ void Queue::prepare(bool double_precision) {
                     "another device.",
                     device_.name));
   backend::compile_kernels(queue_, double_precision);
+}
+
+void* Queue::allocate(std::size_t bytes) {
+  void* block = nullptr;
+  if (const auto fit = spare_.lower_bound(bytes); fit != spare_.end() && fit->first <= bytes + bytes / 4) {
+    bytes = fit->first;
+    block = fit->second;
+    spare_.erase(fit);
+  } else {
+    struct alignas(64) Line {
+      std::byte bytes[64];
+    };
+    if (bytes > PTRDIFF_MAX - sizeof(Line)) return nullptr;
+    free_spare(std::max(peak_, allocated_ + bytes) - bytes);
+    block = sycl::malloc_device<Line>((bytes + sizeof(Line) - 1) / sizeof(Line), queue_);
+    if (block == nullptr) return nullptr;
+    held_ += bytes;
+  }
+  used_.emplace(block, bytes);
+  allocated_ += bytes;
+  peak_ = std::max(peak_, allocated_);
+  return block;
+}
+
+void Queue::release(void* block) {
+  const auto found = used_.find(block);
+  allocated_ -= found->second;
+  spare_.emplace(found->second, block);
+  used_.erase(found);
+}
+
+void Queue::free_spare(std::size_t most) {
+  if (held_ <= most || spare_.empty()) return;
+  try {
+    queue_.wait();
+  } catch (const sycl::exception&) {  // of an earlier command; the next wait() reports it
+  }
+  while (held_ > most && !spare_.empty()) {
+    const auto last = std::prev(spare_.end());
+    sycl::free(last->second, queue_);
+    held_ -= last->first;
+    spare_.erase(last);
+  }
 }
 
 void Queue::record(const char* phase, sycl::event event) {

@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <type_traits>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -39,6 +41,7 @@ class Queue {
   explicit Queue(const QueueOptions& options = {});
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
+  ~Queue() { free_spare(0); }
 
   [[nodiscard]] sycl::queue& native() { return queue_; }
   [[nodiscard]] const DeviceDescription& device() const { return device_; }
@@ -61,23 +64,27 @@ class Queue {
   void record(const char* phase, sycl::event event);
   [[nodiscard]] Timers& timers() { return timers_; }
 
-  void note_allocation(std::size_t bytes) {
-    allocated_ += bytes;
-    if (allocated_ > peak_) peak_ = allocated_;
-  }
-  void note_release(std::size_t bytes) { allocated_ -= bytes; }
+  /// Device memory of at least this size, null when there is none left. Blocks given back are used again where they
+  /// fit, since fresh memory is cleared page by page; together with those in use they never exceed the largest use.
+  [[nodiscard]] void* allocate(std::size_t bytes);
+  /// Gives a block back at once: what is submitted later runs after all that used it.
+  void release(void* block);
   [[nodiscard]] std::size_t allocated() const { return allocated_; }
   [[nodiscard]] std::size_t peak_allocation() const { return peak_; }
 
  private:
   void prepare(bool double_precision);
+  /// Returns spare blocks to the system until no more than this is held, in use and spare.
+  void free_spare(std::size_t most);
 
   sycl::queue queue_;
   DeviceDescription device_;
   int threads_ = 1;
   Timers timers_;
   std::vector<std::pair<const char*, sycl::event>> pending_;
-  std::size_t allocated_ = 0, peak_ = 0;
+  std::unordered_map<void*, std::size_t> used_;      // blocks and their sizes
+  std::multimap<std::size_t, void*> spare_;          // by size
+  std::size_t allocated_ = 0, held_ = 0, peak_ = 0;  // bytes: in use, in use or spare, most in use
 };
 
 }  // namespace ductile

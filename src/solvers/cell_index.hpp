@@ -27,22 +27,23 @@ void sort_into_buckets(Queue& queue, const char* name, const Grid& grid, const V
   queue.wait();  // the arrays of this function end here
 }
 
-/// Particles sorted into cells of a given width, for searches around a particle.
+/// Particles sorted into cells, for searches around a particle.
 template <class Real>
 class CellIndex {
  public:
-  /// Throws SimulationError for positions that are not finite.
-  CellIndex(Queue& queue, const DeviceArray<Vec4<Real>>& position, Real width);
+  /// `radius`: of the usual search; wider ones look at more cells. Throws SimulationError for positions that are not
+  /// finite.
+  CellIndex(Queue& queue, const DeviceArray<Vec4<Real>>& position, Real radius);
 
   /// All particles within `radius`.
   template <class Accept = AnyPair>
   [[nodiscard]] NeighborSearch<Real, Accept> within(Real radius, const Accept& accept = {}) const {
-    const auto rings = std::int64_t(radius / width_) + (radius > Real(std::int64_t(radius / width_)) * width_ ? 1 : 0);
-    return {grid_, radius * radius, position_, accept, first_.data(), member_.data(), sorted_.data(), rings};
+    return {grid_,          radius * radius, radius / radius_ * parts_, position_, accept, first_.data(),
+            member_.data(), sorted_.data()};
   }
 
  private:
-  Real width_;
+  Real radius_, parts_ = 1;  // cells per radius, without the allowance for rounding
   const Vec4<Real>* position_;
   CellGrid<Real> grid_{};
   DeviceArray<std::uint32_t> first_, member_;

@@ -119,16 +119,14 @@ class queue {
   void wait_and_throw() const {}
 
   event memcpy(void* destination, const void* source, std::size_t bytes) {
-    event command;
-    if (bytes != 0) std::memcpy(destination, source, bytes);
-    command.end_ = event::now();
-    return command;
+    return in_parts(bytes, [&](std::size_t begin, std::size_t size) {
+      std::memcpy(static_cast<char*>(destination) + begin, static_cast<const char*>(source) + begin, size);
+    });
   }
   event memset(void* destination, int value, std::size_t bytes) {
-    event command;
-    if (bytes != 0) std::memset(destination, value, bytes);
-    command.end_ = event::now();
-    return command;
+    return in_parts(bytes, [&](std::size_t begin, std::size_t size) {
+      std::memset(static_cast<char*>(destination) + begin, value, size);
+    });
   }
   template <class T>
   event fill(void* destination, const T& pattern, std::size_t count) {
@@ -160,6 +158,18 @@ class queue {
       const std::size_t end = stop < size ? stop : size;
       detail::run_chosen(mine, begin, end, size);
     }
+    command.end_ = event::now();
+    return command;
+  }
+
+ private:
+  /// One thread does not fill the memory's bandwidth: large copies are shared.
+  template <class Work>
+  static event in_parts(std::size_t bytes, const Work& work) {
+    constexpr std::size_t part = std::size_t(1) << 20;
+    event command;
+#pragma omp parallel for schedule(static) if (bytes >= 4 * part)
+    for (std::size_t begin = 0; begin < bytes; begin += part) work(begin, bytes - begin < part ? bytes - begin : part);
     command.end_ = event::now();
     return command;
   }
