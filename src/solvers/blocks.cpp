@@ -6,6 +6,10 @@
 
 namespace ductile {
 
+double block_widening(std::size_t particles, double narrow) {
+  return std::clamp(std::cbrt(double(particles) / (256 * narrow)), 1.0, 2.5);
+}
+
 ColouredBlocks colour_blocks(const scene::Scene& scene, const Particles& particles, Range range) {
   struct Entry {
     std::uint32_t colour, body;
@@ -13,12 +17,14 @@ ColouredBlocks colour_blocks(const scene::Scene& scene, const Particles& particl
     std::uint32_t particle;
     [[nodiscard]] auto block() const { return std::tuple(colour, body, z, y, x); }
   };
+  const double least = 2 * scene.solver.smoothing.support;  // spacings
+  const double wider = block_widening(range.count, least * least * least);
   std::vector<Entry> entries;
   entries.reserve(range.count);
   for (std::size_t i = range.first; i < range.first + range.count; ++i) {
     const auto& body = scene.bodies[particles.body[i]];
     // A hair more than two supports: rounding of the rest positions must not bring two blocks of a colour together.
-    const double width = 2 * scene.solver.smoothing.support * body.spacing * (1 + 1e-5);
+    const double width = wider * least * body.spacing * (1 + 1e-5);
     const Eigen::Vector3d cell = ((particles.rest[i] - body.shape.position) / width).array().floor();
     const std::int64_t x = std::int64_t(cell.x()), y = std::int64_t(cell.y()), z = std::int64_t(cell.z());
     const auto colour = std::uint32_t((x & 1) | (y & 1) << 1 | (z & 1) << 2);

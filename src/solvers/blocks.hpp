@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -16,6 +17,10 @@ struct ColouredBlocks {
   std::vector<std::uint32_t> member;  ///< particles, solver order inside a block
   std::array<Range, 8> colour;        ///< blocks of each colour
 };
+
+/// How many times the least width of a block pays: a block reads all around it as well, so many particles get wider
+/// ones, of which some 32 of a colour are left to share. `narrow`: particles in a block of the least width.
+[[nodiscard]] double block_widening(std::size_t particles, double narrow);
 
 /// Blocks of the particles of one material, from their rest positions.
 [[nodiscard]] ColouredBlocks colour_blocks(const scene::Scene& scene, const Particles& particles, Range range);

@@ -281,8 +281,8 @@ void Xpbi<Real, Memory>::build_neighborhoods() {
                                        Real(xpbi::cut), near, 0, neighborhood_.data(), extent_.data(), close_.data()});
 }
 
-/// Blocks of space in the present positions, twice as wide as the farthest neighbour: two of one colour never move the
-/// same particle.
+/// Blocks of space in the present positions, at least twice as wide as the farthest neighbour: two of one colour never
+/// move the same particle.
 template <class Real, bool Memory>
 void Xpbi<Real, Memory>::colour_blocks_now() {
   const auto bounds = reduce<Bounds<Real>>(queue_, "xpbi.blocks", particles(), PositionBounds<Real>{position_.data()});
@@ -292,9 +292,12 @@ void Xpbi<Real, Memory>::colour_blocks_now() {
     if (group.rests()) continue;
     const auto extent = reduce<Largest<Real>>(queue_, "xpbi.blocks", group.range.count,
                                               LargestOf<Real>{extent_.data() + group.range.first});
-    const double width =
-        std::max(2 * double(extent.value), widest_) * 1.0001 + 16 * double(std::numeric_limits<Real>::epsilon()) * size;
-    const BlockGrid<Real> grid{bounds.low, Real(1 / width), std::bit_ceil(std::uint32_t(group.range.count / 256 + 1))};
+    constexpr double narrow = 64;  // particles in a block of the least width, about
+    const double wider = block_widening(group.range.count, narrow);
+    const double width = wider * std::max(2 * double(extent.value), widest_) * 1.0001 +
+                         16 * double(std::numeric_limits<Real>::epsilon()) * size;
+    const double blocks_of_a_colour = double(group.range.count) / (8 * narrow * wider * wider * wider);
+    const BlockGrid<Real> grid{bounds.low, Real(1 / width), std::bit_ceil(std::uint32_t(2 * blocks_of_a_colour) + 1)};
     const std::size_t buckets = 8 * std::size_t(grid.buckets);
     auto& blocks = group.blocks;
     if (blocks.start.empty()) {
