@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/bench_case.hpp"
+#include "app/bench_total_lagrangian.hpp"
 #include "app/bench_xpbi.hpp"
 #include "app/text.hpp"
 #include "common/error.hpp"
@@ -15,7 +16,7 @@
 #include "runtime/device_array.hpp"
 #include "runtime/launch.hpp"
 #include "solvers/neighbors.hpp"
-#include "solvers/total_lagrangian.hpp"
+#include "solvers/particles.hpp"
 
 namespace ductile::app {
 
@@ -34,47 +35,9 @@ double triad_bandwidth(Queue& queue) {
   return 3.0 * double(size * sizeof(float)) / seconds * 1e-9;
 }
 
-/// A cube of 1 m with m^3 particles that spins and falls, so that every particle is strained.
-scene::Scene cube_scene(double particles, double support, double hourglass, const std::string& precision) {
-  scene::Scene scene;
-  const double per_edge = std::max(2.0, std::round(std::cbrt(particles)));
-  scene.title = "bench";
-  scene.file = "bench";
-  scene.solver.time_step = 1e-3;
-  scene.solver.end_time = 1;
-  scene.solver.scheme = scene::Scheme::jacobi;
-  scene.solver.iterations = 20;
-  scene.solver.smoothing.support = support;
-  scene.solver.hourglass = hourglass;
-  scene.solver.precision =
-      precision == "double" ? scene::Precision::double_precision : scene::Precision::single_precision;
-  scene.materials.push_back({"rubber", 1000, {scene::ElasticModel::neo_hookean, 1e5, 0.3}, {}, {}});
-  scene::Body body;
-  body.name = "cube";
-  body.spacing = 1 / per_edge;
-  body.shape.kind = geometry::Box{Eigen::Vector3d(1, 1, 1)};
-  body.angular_velocity = {1, 2, 3};
-  scene.bodies.push_back(body);
-  return scene;
-}
-
-template <class Real>
-BenchResult bench_total_lagrangian(Queue& queue, const BenchOptions& options, const std::string& name, double support,
-                                   double hourglass) {
-  const auto scene = cube_scene(options.particles, support, hourglass, options.precision);
-  TotalLagrangian<Real, 3> solver(scene, queue);
-  solver.advance();
-  solver.begin_step();
-  BenchResult result{name, solver.particles(), solver.mean_neighbours(), scene.solver.iterations, 0, "", {}};
-  result.seconds = best_seconds(queue, [&] { solver.iterate(); });
-  result.note = fmt::format("Jacobi, Neo-Hookean, support {}, hourglass {}", support, hourglass);
-  result.phases = queue.timers().phases();
-  return result;
-}
-
 template <class Real>
 BenchResult bench_neighbors(Queue& queue, const BenchOptions& options) {
-  const auto scene = cube_scene(options.particles, 2.01, 0, options.precision);
+  const auto scene = cube_scene(options);
   const auto particles = sample(scene);
   std::vector<Vec4<Real>> host(particles.size());
   for (std::size_t i = 0; i < host.size(); ++i)
@@ -106,8 +69,7 @@ BenchResult run_case(Queue& queue, const BenchOptions& options, const std::strin
   if (name.starts_with("xpbi")) return bench_xpbi<Real>(queue, options, name);
   if (name == "neighbors") return bench_neighbors<Real>(queue, options);
   if (name == "svd") return bench_svd<Real>(queue, options);
-  if (name == "total-lagrangian") return bench_total_lagrangian<Real>(queue, options, name, 2.01, 0);
-  return bench_total_lagrangian<Real>(queue, options, name, 1.6, 0.1);
+  return bench_total_lagrangian<Real>(queue, options, name);
 }
 
 nlohmann::ordered_json to_json(const BenchResult& result, const std::string& precision) {
@@ -119,6 +81,7 @@ nlohmann::ordered_json to_json(const BenchResult& result, const std::string& pre
           {"particles", result.particles},
           {"mean_neighbours", result.mean_neighbours},
           {"iterations", result.iterations},
+          {"bytes_per_particle", result.bytes_per_particle},
           {"seconds", result.seconds},
           {"particle_iterations_per_second", result.rate()},
           {"note", result.note},
@@ -137,12 +100,10 @@ std::vector<std::string> chosen_cases(const BenchOptions& options) {
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> bench_cases() {
-  std::vector<std::pair<std::string, std::string>> cases{
-      {"neighbors", "neighbour search of a lattice, 31 neighbours"},
-      {"svd", "rotation-variant 3x3 singular value decompositions"},
-      {"total-lagrangian", "Jacobi iterations, 31 neighbours (support 2.01), no penalty"},
-      {"total-lagrangian-compact", "the same at the default support 1.6 (18 neighbours) with the zero-energy penalty"}};
-  for (const auto& added : xpbi_bench_cases()) cases.push_back(added);
+  BenchCases cases{{"neighbors", "neighbour search of a lattice, 31 neighbours"},
+                   {"svd", "rotation-variant 3x3 singular value decompositions"}};
+  for (const auto& more : {total_lagrangian_bench_cases(), xpbi_bench_cases()})
+    cases.insert(cases.end(), more.begin(), more.end());
   return cases;
 }
 
@@ -160,17 +121,20 @@ int bench(const BenchOptions& options) {
              queue.threads() == 1 ? "" : "s", bandwidth);
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
   std::vector<std::vector<std::string>> rows{
-      {"case", "precision", "particles", "neighbours", "M/s", "M/s per GB/s", "ns each"}};
+      {"case", "precision", "particles", "neighbours", "M/s", "M/s per GB/s", "ns each", "bytes each"}};
   for (const auto& name : cases) {
     const BenchResult result =
         options.precision == "double" ? run_case<double>(queue, options, name) : run_case<float>(queue, options, name);
     results.push_back(to_json(result, options.precision));
     rows.push_back({name, options.precision, std::to_string(result.particles),
                     fmt::format("{:.1f}", result.mean_neighbours), fmt::format("{:.2f}", result.rate() * 1e-6),
-                    fmt::format("{:.3f}", result.rate() * 1e-6 / bandwidth),
-                    fmt::format("{:.1f}", 1e9 / result.rate())});
+                    fmt::format("{:.3f}", result.rate() * 1e-6 / bandwidth), fmt::format("{:.1f}", 1e9 / result.rate()),
+                    result.bytes_per_particle > 0 ? fmt::format("{:.0f}", result.bytes_per_particle) : ""});
   }
-  fmt::print("{}  M/s: million particle-iterations per second; best of several repetitions\n", format_table(rows));
+  fmt::print(
+      "{}  M/s: million particle-iterations per second; best of several repetitions. Bytes: device memory per "
+      "particle\n",
+      format_table(rows));
   if (!options.json.empty()) {
     const nlohmann::ordered_json json{{"backend", backend_name()},       {"device", queue.device().name},
                                       {"compiler", backend_compiler()},  {"threads", queue.threads()},

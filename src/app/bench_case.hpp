@@ -1,32 +1,23 @@
 #pragma once
 
-#include <algorithm>
-#include <chrono>
+#include <cstddef>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "app/bench.hpp"
 #include "runtime/queue.hpp"
+#include "scene/scene.hpp"
 
 namespace ductile::app {
 
 /// Runs `work` once to warm up, then until it has taken a second; returns the shortest time of one call.
-inline double best_seconds(Queue& queue, const std::function<void()>& work) {
-  using Clock = std::chrono::steady_clock;
-  work();
-  queue.wait();
-  queue.timers().clear();
-  double best = 1e30, total = 0;
-  for (int k = 0; k < 50 && (k < 3 || total < 1.0); ++k) {
-    const auto start = Clock::now();
-    work();
-    queue.wait();
-    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    best = std::min(best, seconds);
-    total += seconds;
-  }
-  return best;
-}
+[[nodiscard]] double best_seconds(Queue& queue, const std::function<void()>& work);
+
+/// A cube of 1 m with about as many particles as asked for, which spins, so that every particle is strained; 31
+/// neighbours.
+[[nodiscard]] scene::Scene cube_scene(const BenchOptions& options);
 
 /// What a bench case measured.
 struct BenchResult {
@@ -37,8 +28,12 @@ struct BenchResult {
   double seconds = 0;
   std::string note;
   std::vector<Timers::Phase> phases;
+  double bytes_per_particle = 0;  ///< of device memory between steps; 0: not measured
 
   [[nodiscard]] double rate() const { return double(particles) * iterations / seconds; }
 };
+
+/// Names of cases with a line of explanation each.
+using BenchCases = std::vector<std::pair<std::string, std::string>>;
 
 }  // namespace ductile::app
