@@ -84,6 +84,10 @@ TEST_F(Validate, KeepsAnEarlierReport) {
   expect_error<InputError>("--force", options);
   options.force = true;
   EXPECT_NO_THROW((void)command(options));
+  options.force = false;
+  options.update = true;
+  const auto words = command(options);
+  EXPECT_NE(std::find(words.begin(), words.end(), "--update"), words.end());
 }
 
 }  // namespace

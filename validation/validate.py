@@ -1,6 +1,6 @@
 """Runs validation studies and writes the report; started by `ductile validate`, which gives the programs.
 
-    validate.py --ductile FILE --fem FILE -o DIR [--quick] [--jit FILE] [STUDY...]
+    validate.py --ductile FILE --fem FILE -o DIR [--quick] [--update] [--other FILE] [STUDY...]
 """
 
 import argparse
@@ -30,6 +30,7 @@ def arguments():
     parser.add_argument("--other", default=None, help="program of another back end, for `performance`")
     parser.add_argument("-o", "--output", required=True)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--update", action="store_true", help="keep the other studies of the report in DIR")
     parser.add_argument("--list", action="store_true")
     return parser.parse_args()
 
@@ -38,7 +39,7 @@ def module_of(name):
     return importlib.import_module("studies." + name.replace("-", "_"))
 
 
-def run_study(name, options, scratch):
+def run_study(name, options, scratch, measured):
     """The study's result; an exception in it is a failed study, not a lost report."""
     module = module_of(name)
     folder = Path(scratch) / name
@@ -53,7 +54,12 @@ def run_study(name, options, scratch):
     except Exception:  # the other studies still count
         error = traceback.format_exc()
     result.runs = context.runs
-    return {"name": name, "module": module, "result": result, "error": error, "seconds": time.monotonic() - start}
+    return {"name": name, "module": module, "result": result, "error": error, "seconds": time.monotonic() - start,
+            "measured": measured}
+
+
+def holds(outcome):
+    return outcome["error"] is None and outcome["result"].met
 
 
 def tell(outcome):
@@ -83,19 +89,22 @@ def main():
     names = [name for name in STUDIES if name in options.studies] if options.studies else STUDIES
     folder = Path(options.output)
     folder.mkdir(parents=True, exist_ok=True)
+    facts = report.environment(options)
+    number, *changes = facts["commit"].split(" ", 1)
+    measured = f"{facts['date']}, {'quick' if options.quick else 'full'} form, commit {' '.join([number[:12], *changes])}"
     start = time.monotonic()
-    outcomes = []
+    outcomes = report.read(folder, module_of) if options.update and (folder / "results.json").exists() else {}
     with tempfile.TemporaryDirectory(prefix="ductile_validate_") as scratch:
         for name in names:
             print(f"{name} ...", flush=True)
-            outcomes.append(run_study(name, options, scratch))
-            tell(outcomes[-1])
-    files = report.write(folder, outcomes, options, time.monotonic() - start)
-    met = all(outcome["error"] is None and outcome["result"].met for outcome in outcomes)
-    print(f"\n{len(outcomes)} studies in {time.monotonic() - start:.0f} s, "
-          f"{sum(o['error'] is None and o['result'].met for o in outcomes)} within their bounds")
+            outcomes[name] = run_study(name, options, scratch, measured)
+            tell(outcomes[name])
+            # After every study: whatever ends the run, what was measured stays.
+            files = report.write(folder, [outcomes[known] for known in STUDIES if known in outcomes], facts, options)
+    good = sum(holds(outcomes[name]) for name in names)
+    print(f"\n{len(names)} studies in {time.monotonic() - start:.0f} s, {good} within their bounds")
     print("report: " + str(files["html"]))
-    return 0 if met else 1
+    return 0 if good == len(names) else 1
 
 
 if __name__ == "__main__":

@@ -167,12 +167,14 @@ void add_validate(CLI::App& program, std::function<int()>& action) {
   command->add_option("-o,--output", options->output, "folder of the report")->type_name("DIR")->capture_default_str();
   command->add_flag("--quick", options->quick, "short forms: minutes instead of an hour");
   command->add_flag("--list", options->list, "only list the studies");
+  command->add_flag("--update", options->update, "replace only these studies of the report in the folder");
   command->add_flag("--force", options->force, "replace the report in the folder");
   command->footer(
       "Needs the Python environment of `tools/setup --python`.\n"
       "Examples:\n"
       "  ductile validate --quick\n"
-      "  ductile validate cantilever rotation -o results/beam");
+      "  ductile validate cantilever rotation -o results/beam\n"
+      "  ductile validate column --update             (run one again, keep the rest of the report)");
   command->callback([options, &action] { action = [options]() -> int { app::validate(*options); }; });
 }
 

@@ -55,11 +55,14 @@ std::vector<std::string> validation_command(const ValidateOptions& options, cons
   if (!fs::exists(fem))
     throw DeviceError(fmt::format(
         "The finite-element reference {} has not been built. Build it with `tools/build host`.", fem.string()));
-  if (!options.list && !options.force && fs::exists(options.output / "report.html"))
-    throw InputError(fmt::format("{} holds a report already: give another folder with -o, or --force to replace it.",
-                                 options.output.string()));
+  if (!options.list && !options.force && !options.update && fs::exists(options.output / "report.html"))
+    throw InputError(
+        fmt::format("{} holds a report already: give another folder with -o, --update to replace only "
+                    "these studies in it, or --force to replace it.",
+                    options.output.string()));
   std::vector<std::string> command{python, script, "--ductile", executable, "--fem", fem, "-o", options.output};
   if (options.quick) command.emplace_back("--quick");
+  if (options.update) command.emplace_back("--update");
   if (options.list) command.emplace_back("--list");
   if (const fs::path other = other_backend(root, executable); !other.empty())
     command.insert(command.end(), {"--other", other});

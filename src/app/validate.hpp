@@ -9,7 +9,9 @@ namespace ductile::app {
 struct ValidateOptions {
   std::vector<std::string> studies;  ///< empty: all
   std::filesystem::path output = "results/validation";
-  bool quick = false, list = false, force = false;
+  bool quick = false, list = false;
+  bool force = false;   ///< replace a report
+  bool update = false;  ///< keep its other studies
 };
 
 /// Command line that runs the studies of the source tree `root` with the programs beside `executable`. Throws

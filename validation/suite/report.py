@@ -11,6 +11,8 @@ import subprocess
 from importlib import metadata
 from pathlib import Path
 
+from suite.result import Figure, Result
+
 STYLE = """
 :root { --ink: #1c2733; --soft: #5b6875; --line: #d9dee3; --good: #1f7a4d; --bad: #b3261e; --back: #f6f8fa; }
 * { box-sizing: border-box; }
@@ -75,7 +77,8 @@ def check_rows(result):
 def study_html(outcome, command):
     module, result = outcome["module"], outcome["result"]
     parts = [f'<section id="{outcome["name"]}"><h2>{html.escape(module.TITLE)}</h2>',
-             f'<p class="soft"><code>{outcome["name"]}</code> · {verdict(outcome)} · {result.runs} runs in {outcome["seconds"]:.0f} s</p>',
+             f'<p class="soft"><code>{outcome["name"]}</code> · {verdict(outcome)} · {result.runs} runs in {outcome["seconds"]:.0f} s · '
+             f'{html.escape(outcome["measured"])}</p>',
              f"<p>{html.escape(module.SHOWS)}</p>", f'<p class="soft">Answers: {html.escape(module.ANSWERS)}.</p>']
     if outcome["error"]:
         parts.append(f'<pre>{html.escape(outcome["error"])}</pre>')
@@ -147,6 +150,8 @@ def results_json(outcomes, facts, options, seconds):
         studies.append({
             "name": outcome["name"], "title": outcome["module"].TITLE, "met": outcome["error"] is None and result.met,
             "error": outcome["error"], "seconds": round(outcome["seconds"], 1), "runs": result.runs,
+            "measured": outcome["measured"], "remarks": result.remarks,
+            "figures": [{"name": f.name, "caption": f.caption} for f in result.figures],
             "checks": [{"what": c.what, "value": finite(c.value), "limit": c.limit, "kind": "at least" if c.least else "at most",
                         "unit": c.unit, "met": c.met, "origin": c.origin} for c in result.checks],
             "tables": [{"title": t.title, "columns": t.columns, "rows": t.rows, "note": t.note} for t in result.tables],
@@ -190,7 +195,7 @@ def markdown_table(columns, rows):
 def study_markdown(outcome, command):
     module, result = outcome["module"], outcome["result"]
     verdict_text = "failed" if outcome["error"] else "holds" if result.met else "misses its bound"
-    parts = [f"## {module.TITLE}", f"`{outcome['name']}`: **{verdict_text}**. {module.SHOWS}", f"Answers: {module.ANSWERS}. Repeat: `{command}`"]
+    parts = [f"## {module.TITLE}", f"`{outcome['name']}`: **{verdict_text}**. {module.SHOWS}", f"Answers: {module.ANSWERS}. Repeat: `{command}`. Measured: {outcome['measured']}."]
     if outcome["error"]:
         parts.append("```\n" + outcome["error"].strip() + "\n```")
     rows = [[c.what, f"{c.value:.4g} {c.unit}".strip(), f"{'>=' if c.least else '<='} {c.limit:.4g} {c.unit}".strip(),
@@ -219,8 +224,25 @@ def anchor(title):
     return "".join(c for c in title.lower().replace(" ", "-") if c.isalnum() or c in "-_")
 
 
-def write(folder, outcomes, options, seconds):
-    facts = environment(options)
+def read(folder, module_of):
+    """The outcomes of an earlier report, by name."""
+    outcomes = {}
+    for study in json.loads((folder / "results.json").read_text(encoding="utf-8"))["studies"]:
+        result = Result(runs=study["runs"], remarks=study["remarks"])
+        for c in study["checks"]:
+            result.check(c["what"], c["value"], c["limit"], c["origin"], c["kind"] == "at least", c["unit"])
+        for t in study["tables"]:
+            result.table(t["title"], t["columns"], t["rows"], t["note"])
+        for f in study["figures"]:
+            svg = (folder / "figures" / f"{f['name']}.svg").read_text(encoding="utf-8")
+            result.figures.append(Figure(f["name"], f["caption"], svg))
+        outcomes[study["name"]] = {"name": study["name"], "module": module_of(study["name"]), "result": result,
+                                   "error": study["error"], "seconds": study["seconds"], "measured": study["measured"]}
+    return outcomes
+
+
+def write(folder, outcomes, facts, options):
+    seconds = sum(outcome["seconds"] for outcome in outcomes)
     page = folder / "report.html"
     page.write_text(report_html(outcomes, facts, options, seconds), encoding="utf-8")
     (folder / "README.md").write_text(report_markdown(outcomes, facts, options, seconds), encoding="utf-8")
