@@ -8,6 +8,7 @@
 #include "kernels/xpbd/cutting.hpp"
 #include "solvers/cuts.hpp"
 #include "solvers/solver.hpp"
+#include "tests/block_scene.hpp"
 
 namespace {
 
@@ -16,19 +17,8 @@ using Eigen::Vector3d;
 
 /// A block of 8 x 4 x 4 particles, spacing 0.05 m, centred at the origin.
 scene::Scene block() {
-  scene::Scene scene;
-  scene.file = "test";
+  auto scene = rubber_block({0.4, 0.2, 0.2});
   scene.gravity.setZero();
-  scene.solver.time_step = 1e-3;
-  scene.solver.end_time = 1;
-  scene.solver.iterations = 10;
-  scene.solver.precision = scene::Precision::double_precision;
-  scene.materials.push_back({"rubber", 1000, {scene::ElasticModel::neo_hookean, 1e5, 0.3}, {}, {}});
-  scene::Body body;
-  body.name = "block";
-  body.spacing = 0.05;
-  body.shape.kind = geometry::Box{Vector3d(0.4, 0.2, 0.2)};
-  scene.bodies.push_back(body);
   return scene;
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "solvers/solver.hpp"
+#include "tests/block_scene.hpp"
 
 namespace {
 
@@ -14,20 +15,14 @@ using namespace ductile;
 using Eigen::Vector3d;
 
 scene::Scene squashed_block(scene::ElasticModel model, const scene::Initial& initial) {
-  scene::Scene scene;
-  scene.file = "test";
+  auto scene = rubber_block({0.25, 0.25, 0.25});
   scene.gravity.setZero();
   scene.solver.time_step = 2e-3;
   scene.solver.end_time = 10;
-  scene.solver.iterations = 10;
   scene.solver.damping = 4;
-  scene.materials.push_back({"rubber", 1000, {model, 1e5, 0.3}, {}, {}});
-  scene::Body body;
-  body.name = "block";
-  body.spacing = 0.05;
-  body.shape.kind = geometry::Box{Vector3d(0.25, 0.25, 0.25)};
-  body.initial = initial;
-  scene.bodies.push_back(body);
+  scene.solver.precision = scene::Precision::single_precision;
+  scene.materials[0].elastic.model = model;
+  scene.bodies[0].initial = initial;
   return scene;
 }
 

@@ -114,7 +114,7 @@ def settled(context, result, method, reference, more=None):
             rows.append([f"{E:.0e}", number(spacing * 1e3, 3), number(x[-1], 5), number(z[-1], 5), number(100 * error, 3),
                          number(run.seconds, 3)])
         axis.plot(sizes, errors, marker=MARKERS[k], color=COLORS[k], linestyle="", label=f"E = {E:.0e} Pa")
-        if len(sizes) > 3:
+        if len(sizes) > 3 and E > 5e4:  # the softest beam's reference is itself only known to half a percent
             c, orders[E], b = error_law(sizes, errors)
             fine = np.linspace(0, max(sizes), 100)
             axis.plot(fine, c * fine**orders[E] - b * fine, color=COLORS[k], linewidth=1, linestyle="--",
@@ -254,7 +254,7 @@ def time_steps(context, result):
                      "a step of one wave time per spacing (1.4 ms) turns the stress little: the bias is second order in the step and "
                      "below the spatial error of 1 %", unit="%")
         if "tensor" in label and not context.quick:
-            result.check(f"{label}: deviation at 1 ms", abs(deviations[1e-3]), 0.05,
+            result.check(f"{label}: bias at 1 ms", abs(deviations[1e-3]), 0.05,
                          "a fixed point of the tensor form is backward Euler's, without bias", unit="%")
 
 
