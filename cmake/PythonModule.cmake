@@ -24,3 +24,4 @@ target_link_options(ductile_python PRIVATE LINKER:--as-needed)
 set_target_properties(ductile_python PROPERTIES OUTPUT_NAME _ductile LIBRARY_OUTPUT_DIRECTORY "${package}"
                                                 BUILD_RPATH "$ORIGIN/lib" INSTALL_RPATH "$ORIGIN/lib")
 configure_file("${PROJECT_SOURCE_DIR}/python/ductile/__init__.py" "${package}/__init__.py" COPYONLY)
+file(CREATE_LINK "${PROJECT_SOURCE_DIR}/scenes" "${package}/scenes" SYMBOLIC)

@@ -1,4 +1,4 @@
-"""Packs the built Python package into a wheel, with the libraries that a machine may lack. Called by tools/wheel."""
+"""Packs the built Python package into a wheel, with the scenes and the libraries that a machine may lack. For tools/wheel."""
 
 import base64
 import hashlib
@@ -38,6 +38,9 @@ def main(package, folder):
         f"{info}/WHEEL": f"Wheel-Version: 1.0\nGenerator: ductile\nRoot-Is-Purelib: false\nTag: {tag}\n".encode(),
     }
     files |= {f"ductile/lib/{name}": path.read_bytes() for name, path in needed_libraries(module).items()}
+    scenes = Path(__file__).parents[1] / "scenes"
+    shipped = sorted(file for kind in ("*.toml", "*.obj") for file in scenes.rglob(kind))
+    files |= {f"ductile/scenes/{file.relative_to(scenes)}": file.read_bytes() for file in shipped}
     record = ""
     for name, content in files.items():
         digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()

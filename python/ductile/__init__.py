@@ -2,7 +2,7 @@
 
     import ductile
 
-    simulation = ductile.load("scenes/first_light.toml")
+    simulation = ductile.load("first_light")
     while simulation.time < 0.5:
         simulation.advance(10)
     print(simulation.field("position").mean(axis=0))
@@ -13,8 +13,14 @@ DivergenceError, a missing device as DeviceError.
 
 import json
 import numbers
+import os
+from pathlib import Path
 
-from ._ductile import (
+# As in the program: beside other programs, OpenMP's spinning at barriers costs more than the work. Read when it is loaded.
+if "OMP_WAIT_POLICY" not in os.environ:
+    os.environ.setdefault("GOMP_SPINCOUNT", "3000")
+
+from ._ductile import (  # noqa: E402
     DeviceError,
     DivergenceError,
     InputError,
@@ -37,11 +43,24 @@ __all__ = [
     "devices",
     "load",
     "scene_text",
+    "scenes",
 ]
+
+_SCENES = Path(__file__).parent / "scenes"
+
+
+def scenes():
+    """The names of the scenes that come with Ductile; `load` takes them in place of a file."""
+    return sorted(file.relative_to(_SCENES).with_suffix("").as_posix() for file in _SCENES.rglob("*.toml"))
 
 
 def load(file, overrides=(), device="", threads=0):
-    """A simulation of a scene file; overrides as `--set` of the program takes them: ["solver.iterations=40"]."""
+    """A simulation of a scene file, or of the scene of that name that comes with Ductile.
+
+    Overrides are as `--set` of the program takes them: ["solver.iterations=40"].
+    """
+    if not Path(file).exists() and str(file) in scenes():
+        file = _SCENES / f"{file}.toml"
     return Simulation.load(file, list(overrides), device, threads)
 
 

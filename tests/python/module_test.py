@@ -123,6 +123,13 @@ class ModuleTest(unittest.TestCase):
         self.assertLess(simulation.advance(2).residual, 1)
         self.assertGreater(len(ductile.devices()), 0)
 
+    def test_shipped_scenes_by_name(self):
+        self.assertIn("first_light", ductile.scenes())
+        for name in "first_light", "small/cow":  # the second names a mesh beside it
+            file = ROOT / f"scenes/{name}.toml"
+            coarse = ["bodies[0].spacing=0.1"]
+            self.assertEqual(ductile.load(name, coarse).particles, ductile.load(file, coarse).particles)
+
     def test_the_example_twists_and_springs_back(self):
         twist = runpy.run_path(str(ROOT / "examples/python/twist.py"))["main"]()
         self.assertAlmostEqual(twist[9], 90, delta=0.5)  # the fixture has turned by 180 degrees/s for 0.5 s

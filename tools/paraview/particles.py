@@ -1,11 +1,13 @@
 """Shows a result folder in ParaView, particles as spheres coloured by a field.
 
-    pvpython tools/paraview/particles.py DIR [FIELD]
+    pvpython tools/paraview/particles.py DIR [FIELD] [--picture FILE.png [--time SECONDS]]
     DUCTILE_RESULT=DIR paraview --script=tools/paraview/particles.py
 
-FIELD is von_mises_stress unless given; with --script it comes from DUCTILE_FIELD.
+FIELD is von_mises_stress unless given; with --script it comes from DUCTILE_FIELD. --picture draws the frame at that time
+(the last by default) into a file instead of a window. tools/pvpython runs ParaView where it is not installed.
 """
 
+import argparse
 import os
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -13,22 +15,40 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 from paraview import simple
 from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkCommonCore import vtkDataArray
 from vtkmodules.vtkIOXML import vtkXMLPolyDataReader
+
+
+def frames_of(collection, count):
+    """`count` frames, evenly spaced, with the first and the last."""
+    files = [entry.get("file") for entry in ElementTree.parse(collection).iter("DataSet")]
+    for index in sorted(set(np.linspace(0, len(files) - 1, count).astype(int))):
+        reader = vtkXMLPolyDataReader()
+        reader.SetFileName(os.path.join(os.path.dirname(collection), files[index]))
+        reader.Update()
+        yield reader.GetOutput()
 
 
 def spacing_of(collection):
     """Median distance of a particle of the first frame to its nearest neighbour."""
-    first = next(ElementTree.parse(collection).iter("DataSet")).get("file")
-    reader = vtkXMLPolyDataReader()
-    reader.SetFileName(os.path.join(os.path.dirname(collection), first))
-    reader.Update()
-    points = vtk_to_numpy(reader.GetOutput().GetPoints().GetData()).astype(float)
+    points = vtk_to_numpy(next(frames_of(collection, 1)).GetPoints().GetData()).astype(float)
     nearest = []
     for index in np.linspace(0, len(points) - 1, 50).astype(int):
         distance = ((points - points[index]) ** 2).sum(axis=1)
         distance[index] = np.inf
         nearest.append(distance.min() ** 0.5)
     return float(np.median(nearest))
+
+
+def range_and_unit_of(collection, field):
+    """Range over the run without the hundredth of the values at either end: a few particles would take all colours."""
+    values = []
+    for frame in frames_of(collection, 12):
+        array = frame.GetPointData().GetArray(field)
+        numbers = vtk_to_numpy(array).astype(float)
+        values.append(numbers if numbers.ndim == 1 else np.linalg.norm(numbers, axis=1))
+    low, high = np.nanpercentile(np.concatenate(values), [1, 99])
+    return low, high if high > low else low + 1, array.GetInformation().Get(vtkDataArray.UNITS_LABEL()) or "1"
 
 
 def show(folder, field):
@@ -46,21 +66,49 @@ def show(folder, field):
     display.GaussianRadius = 0.58 * spacing_of(collection)  # a little over half: a lattice looks closed
     simple.ColorBy(display, ("POINTS", field))
     simple.GetAnimationScene().UpdateAnimationUsingDataTimeSteps()
-    display.RescaleTransferFunctionToDataRangeOverTime()
+    low, high, unit = range_and_unit_of(collection, field)
+    colours = simple.GetColorTransferFunction(field)
+    colours.RescaleTransferFunction(low, high)
     display.SetScalarBarVisibility(view, True)
+    bar = simple.GetScalarBar(colours, view)
+    bar.Title, bar.ComponentTitle = f"{field} ({unit})", ""
     camera = view.GetActiveCamera()
     camera.SetPosition(0.6, -1.0, 0.45)
     camera.SetFocalPoint(0, 0, 0)
     camera.SetViewUp(0, 0, 1)
     view.ResetCamera()
     simple.Render(view)
+    return particles, view
 
 
-inside_paraview = "DUCTILE_RESULT" in os.environ
-if inside_paraview:
+def save_picture(particles, view, file, time):
+    times = list(particles.TimestepValues)
+    view.ViewTime = times[-1] if time is None else min(times, key=lambda known: abs(known - time))
+    view.ViewSize = [1000, 750]
+    view.UseColorPaletteForBackground = 0
+    view.Background = [0.32, 0.34, 0.43]
+    simple.Render(view)
+    view.ResetCamera()
+    view.GetActiveCamera().Dolly(0.9)  # ParaView fits the centres of the spheres
+    simple.SaveScreenshot(file, view, ImageResolution=[1000, 750])
+    print(f"{file}: t = {view.ViewTime:g} s")
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("folder")
+    parser.add_argument("field", nargs="?", default="von_mises_stress")
+    parser.add_argument("--picture")
+    parser.add_argument("--time", type=float)
+    return parser.parse_args(arguments)
+
+
+if "DUCTILE_RESULT" in os.environ:
     show(os.environ["DUCTILE_RESULT"], os.environ.get("DUCTILE_FIELD", "von_mises_stress"))
-elif len(sys.argv) in (2, 3):
-    show(*(sys.argv[1:] + ["von_mises_stress"])[:2])
-    simple.Interact()
-else:
-    sys.exit(__doc__)
+elif __name__ == "__main__":
+    options = parse(sys.argv[1:])
+    particles, view = show(options.folder, options.field)
+    if options.picture:
+        save_picture(particles, view, options.picture, options.time)
+    else:
+        simple.Interact()
