@@ -535,6 +535,13 @@ TEST_F(SceneReader, RefusesWhatXpbiDoesNotUse) {
             "--set solver.hourglass=0.1: solver.hourglass = 0.1 is not used by reference current\n    expected it with "
             "reference memory only");
   EXPECT_EQ(
+      report(minimal_, {"solver.method=xpbi", "solver.volumes=total"}),
+      "--set solver.volumes=total: solver.volumes = \"total\" is not used by reference memory\n    expected it with "
+      "reference current only");
+  EXPECT_EQ(report(minimal_, {"solver.method=xpbi", "solver.multiplier=tensor", "solver.release=true"}),
+            "--set solver.release=true: solver.release = true is not used by multiplier tensor\n    expected it with "
+            "multiplier scalar only");
+  EXPECT_EQ(
       report(minimal_, {"solver.method=xpbi", "materials.rubber.elastic.model=stvk"}),
       "--set materials.rubber.elastic.model=stvk: materials.rubber.elastic.model = \"stvk\" is not used by method "
       "xpbi\n    expected hencky or neo-hookean");
@@ -791,7 +798,8 @@ TEST_F(SceneReader, EveryValueChangesTheDigest) {
                                                    {"solver.scheme", ""},  // `relaxation` would not be used any more
                                                    {"solver.gradient", "raw"},
                                                    {"solver.multiplier", ""},  // goes with hencky laws only
-                                                   {"solver.reference", "current"},
+                                                   {"solver.reference", ""},   // `volumes` would not be used
+                                                   {"solver.volumes", "density"},
                                                    {"solver.plasticity", "none"},
                                                    {"solver.separation", ""},  // `least_distance` would not be used
                                                    {"materials.sand.plastic.volume_correction", "true"},

@@ -81,7 +81,7 @@ inline Real held_shear_strain(const Snow<Real>& mapping, const Mapped<Real, Stat
   return mapping.critical_stretch;
 }
 
-/// A return mapping with one state per particle.
+/// A return mapping with one state per particle. Where it does not yield it is an elastic law without limits.
 template <class Real, class Mapping>
 struct PlasticPoint {
   static constexpr bool plastic = true;
@@ -94,12 +94,14 @@ struct PlasticPoint {
   bool flows;       // false: never yields
   bool iterations;  // yields in the iterations; false: only when the step is over
 
+  /// As the end of a step sees it.
+  PlasticPoint committing() const { return {mapping, time_step, state, flows, flows}; }
+
   StepResponse<Real> respond(const StepDeformation<Real>& d, std::size_t i) const {
     if constexpr (has_strains) {
       // Isotropic: the left strain gives tau without a rotation.
       const Sym3<Real> X = tanh_strain(green_strain(transpose(d.trial)));
-      if (iterations && within_series(X) && volume_change(d.trial).j > Real(-1))
-        return respond_to_strain(hencky_strain(X), d.G, i);
+      if (within_series(X) && volume_change(d.trial).j > Real(-1)) return respond_to_strain(hencky_strain(X), d.G, i);
     }
     return respond_by_mapping(d, i);
   }
@@ -115,10 +117,10 @@ struct PlasticPoint {
 
   Hencky<Real> elastic() const { return mapping.elastic(); }
   StrainResponse<Real> map_strain(const Sym3<Real>& strain, std::size_t i) const {
+    if (!iterations) return {strain, Real(-1)};
     const Real volume = trace(strain);
     const Sym3<Real> shear = deviator(strain);
     const Real size = sycl::sqrt(squared_norm(shear));
-    if (!iterations) return {strain, mapping.rule.yield_radius(volume, state[i])};
     const auto flow = mapping.rule.flow(volume, size, state[i], time_step);
     const bool on_surface =
         flow.yield == Yield::shear || flow.yield == Yield::tension || flow.yield == Yield::compression;
@@ -137,7 +139,8 @@ struct PlasticPoint {
   }
   [[gnu::noinline]] StepResponse<Real> respond_by_mapping(const StepDeformation<Real>& d, std::size_t i) const {
     const auto mapped = iterations ? map(d.trial, i) : kept(Mat3<Real>::identity() + d.trial, i);
-    return {mapped.energy, mapped.kirchhoff * inverse_transpose(d.G), held_shear_strain(mapping, mapped)};
+    return {mapped.energy, mapped.kirchhoff * inverse_transpose(d.G),
+            iterations ? held_shear_strain(mapping, mapped) : Real(-1)};
   }
 };
 

@@ -137,7 +137,31 @@ struct TensorMultiplier {
   }
 };
 
-enum class MultiplierKind : int { pair, tensor, balance };
+/// The one multiplier of P1, which takes its impulse back when the constraint vanishes during the iterations (sand that
+/// opens): as printed, what acted until then would stay. The directions of the particles' motion are constant in a
+/// step, so the sum of the stresses that acted undoes them exactly; what acted on misfits stays.
+template <class Real>
+struct ReleasingMultiplier {
+  ScalarMultiplier<Real> scalar;
+  Mat3<Real>* stress;  // that acted so far
+
+  template <bool Memory, class Material>
+  Kick<Real> solve(const Material& material, const StepConstantsXpbi<Real>& step, const Neighborhood<Real, Memory>& n,
+                   const LocalStep<Real>& local, bool crushed, Real rest_volume, Real inverse_mass,
+                   std::size_t i) const {
+    const Real before = scalar.multiplier[i];
+    Kick<Real> kick = scalar.solve(material, step, n, local, crushed, rest_volume, inverse_mass, i);
+    // The multiplier stays as it is only where the constraint has no direction.
+    if (before != Real(0) && scalar.multiplier[i] == before && squared_norm(kick.stress) == Real(0)) {
+      kick.stress = (-step.relaxation) * stress[i];
+      scalar.multiplier[i] = (Real(1) - step.relaxation) * before;
+    }
+    stress[i] += kick.stress;
+    return kick;
+  }
+};
+
+enum class MultiplierKind : int { pair, tensor, releasing, balance };
 
 /// Everything but the one multiplier of P1; also the measure of how well forces balance inertia.
 template <class Real>
@@ -145,11 +169,14 @@ struct GeneralMultiplier {
   MultiplierKind kind;
   PairMultiplier<Real> pair;
   TensorMultiplier<Real> tensor;
+  ReleasingMultiplier<Real> releasing;
 
   template <bool Memory, class Material>
   Kick<Real> solve(const Material& material, const StepConstantsXpbi<Real>& step, const Neighborhood<Real, Memory>& n,
                    const LocalStep<Real>& local, bool crushed, Real rest_volume, Real inverse_mass,
                    std::size_t i) const {
+    if (kind == MultiplierKind::releasing)
+      return releasing.solve(material, step, n, local, crushed, rest_volume, inverse_mass, i);
     if constexpr (Material::has_strains) {
       if (kind == MultiplierKind::pair)
         return pair.solve(material, step, n, local, crushed, rest_volume, inverse_mass, i);

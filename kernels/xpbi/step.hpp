@@ -19,6 +19,50 @@ struct PresentVolume {
   }
 };
 
+/// Sum of V W over the neighbours of a particle and itself: their density, as a part of that at rest. Volumes at rest
+/// stand for masses, so that bodies of different densities do not smear each other's.
+template <class Real, class Smoothing>
+struct SumVolumes {
+  const std::uint32_t* start;
+  const std::uint32_t* index;
+  const Vec4<Real>* position;
+  const Vec4<Real>* rest;
+  const Real* reach;
+  Smoothing smoothing;  // of support 1
+  const Real* divisor;  // of each volume; null: 1
+  Real* sum;
+
+  void operator()(std::size_t i) const {
+    const Vec3<Real> center = xyz(position[i]);
+    const Real inverse = Real(1) / reach[i];
+    Real total = part(i, Real(0));
+    for (std::uint32_t s = start[i]; s < start[i + 1]; ++s) {
+      const std::uint32_t j = index[s];
+      const Real r = norm(xyz(position[j]) - center) * inverse;
+      if (r < Real(1)) total += part(j, r);
+    }
+    sum[i] = total * square(inverse) * inverse;
+  }
+
+ private:
+  Real part(std::size_t j, Real r) const {
+    return (divisor == nullptr ? rest[j][3] : rest[j][3] / divisor[j]) * smoothing.value(r);
+  }
+};
+
+/// V^n = m/rho with Shepard's correction, rho = sum m W / sum (m/rho) W, which near a surface makes up for the side
+/// without neighbours.
+template <class Real>
+struct VolumeOfDensity {
+  const Vec4<Real>* rest;
+  const Real* density;     // sum of V W
+  const Real* completion;  // sum of (V/density) W
+  Real lattice;            // density of the lattice, which is not quite 1
+  Real* volume;
+
+  void operator()(std::size_t i) const { volume[i] = rest[i][3] * lattice * completion[i] / density[i]; }
+};
+
 /// Weights V_b^n (-W'(r)/r) of pairs in the current positions. `Smoothing` has the support 1.
 template <class Real, class Smoothing>
 struct WeighCurrentPairs {
@@ -58,6 +102,7 @@ struct CommitStep {
   std::uint32_t* loading;  // plastic materials only
   Real* flowed;            // plastic log strain since the neighbours were chosen
   Vec4<Real>* pair;        // the same as pairs.pair
+  Real* volume;            // that is followed through the steps, flow included; null: none is
 
   static constexpr bool inline_all = true;
 
@@ -66,6 +111,8 @@ struct CommitStep {
     const auto n = neighborhood[i];
     const auto local = local_step<Real, Memory>(pairs, position, increment, displacement_gradient[i], n, i);
     const Mat3<Real>& trial = local.deformation.trial;
+    // No step turns a volume inside out.
+    if (volume != nullptr) volume[i] *= sycl::fmax(Real(1) + volume_change(local.deformation.G).j, Real(0.1));
     if constexpr (!Material::plastic) {
       displacement_gradient[i] = trial;
       energy[i] = material.energy(trial, i);
@@ -78,7 +125,7 @@ struct CommitStep {
  private:
   void flow(std::size_t i, const Neighborhood<Real, Memory>& n, const LocalStep<Real>& local,
             const Mat3<Real>& trial) const {
-    const auto response = material.respond(local.deformation, i);
+    const auto response = material.committing().respond(local.deformation, i);
     const auto mapped = material.map(trial, i);
     const bool yields = mapped.yield != Yield::none, tension = trace(mapped.kirchhoff) > Real(0);
     if constexpr (!std::is_empty_v<typename Material::State>) material.state[i] = mapped.state;

@@ -108,6 +108,12 @@ Table solver() {
                                     "where kernels are evaluated: unloaded pair vectors, or current positions")),
            xpbi(one_word<Plasticity>("plasticity", value("\"implicit\""),
                                      "where yielding is decided: in every iteration, after the step, or never")),
+           xpbi(one_word<Volumes>("volumes", value("\"elastic\""),
+                                  "of the neighbours, with reference current: from the elastic deformation, from the "
+                                  "density of particles, or followed through all deformation")),
+           xpbi(boolean("release", value("false"),
+                        "take back the impulse of a constraint that vanishes during the iterations; multiplier "
+                        "scalar alone has it")),
            xpbi(number("tolerance", "", value("0.0"), at_least(0),
                        "iterations end when the residual is below it; 0: all are made")),
            xpbi(one_word<Separation>("separation", value("\"distance\""),

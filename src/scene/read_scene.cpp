@@ -62,6 +62,13 @@ Solver read_solver(Reader& in) {
     solver.plasticity = in.get<Plasticity>("plasticity");
     solver.tolerance = in.get<double>("tolerance");
     const bool memory = solver.reference == Reference::memory;
+    solver.volumes = in.get<Volumes>("volumes");
+    if (memory && in.has("volumes") && in.accepted("volumes"))
+      in.refuse("volumes", "is not used by reference memory", "it with reference current only");
+    solver.release = in.get<bool>("release");
+    if (solver.multiplier != Multiplier::scalar && in.has("release") && in.accepted("release"))
+      in.refuse("release", fmt::format("is not used by multiplier {}", word(solver.multiplier)),
+                "it with multiplier scalar only");
     solver.separation = in.get<Separation>("separation");
     solver.least_distance = in.get<double>("least_distance", memory ? 0.7 : 0.75);
     if (solver.separation == Separation::density && in.has("least_distance") && in.accepted("least_distance"))

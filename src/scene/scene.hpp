@@ -21,6 +21,7 @@ enum class Scheme { gauss_seidel, jacobi };
 enum class Multiplier { scalar, pair, tensor };
 enum class Reference { memory, current };
 enum class Separation { distance, density };
+enum class Volumes { elastic, density, total };
 enum class Plasticity { implicit, semi_implicit, none };
 enum class Gradient { least_squares, corrected, raw, mlsrk_constant, mlsrk_linear };
 enum class Constraint { sqrt_energy, energy };
@@ -42,6 +43,8 @@ struct Solver {
   Multiplier multiplier = Multiplier::scalar;       ///< xpbi
   Reference reference = Reference::memory;          ///< xpbi
   Plasticity plasticity = Plasticity::implicit;     ///< xpbi
+  Volumes volumes = Volumes::elastic;               ///< xpbi, reference current
+  bool release = false;                             ///< xpbi, multiplier scalar
   double tolerance = 0;                             ///< xpbi
   Separation separation = Separation::distance;     ///< xpbi
   double least_distance = 0.7;                      ///< xpbi, spacings

@@ -45,6 +45,10 @@ struct Words<Separation> {
   static constexpr WordList<2> all{"distance", "density"};
 };
 template <>
+struct Words<Volumes> {
+  static constexpr WordList<3> all{"elastic", "density", "total"};
+};
+template <>
 struct Words<Plasticity> {
   static constexpr WordList<3> all{"implicit", "semi-implicit", "none"};
 };

@@ -65,6 +65,8 @@ class Xpbi final : public ParticleSolver<Real> {
   [[nodiscard]] State* states();
   void build_rest_lists();
   void build_lists();
+  void start_volumes();
+  void update_volumes();
   void refresh_lists();
   void rebuild_pairs(const NewNeighbors<Real>& neighbors);
   void build_neighborhoods();
@@ -81,20 +83,23 @@ class Xpbi final : public ParticleSolver<Real> {
   void evaluate();
   [[nodiscard]] PairList<Real, Memory> pairs() const;
   [[nodiscard]] bool flows() const;
+  [[nodiscard]] bool follows_volumes() const;
   [[nodiscard]] std::vector<Mat3<Real>> cauchy_stress() override;
 
   std::vector<Group> groups_;
   NeighborLists lists_;
-  DeviceArray<Vec4<Real>> pair_;  // memory: p_pb, w_pb
-  DeviceArray<Real> weight_;      // current: w_pb
-  DeviceArray<Real> volume_;      // current: V^n
-  DeviceArray<Real> reach_;       // support of each particle
-  DeviceArray<Real> flowed_;      // plastic strain since the neighbours were chosen
+  DeviceArray<Vec4<Real>> pair_;            // memory: p_pb, w_pb
+  DeviceArray<Real> weight_;                // current: w_pb
+  DeviceArray<Real> volume_;                // current: V^n
+  DeviceArray<Real> density_, completion_;  // current: volumes by density
+  Real lattice_density_ = 1;
+  DeviceArray<Real> reach_;   // support of each particle
+  DeviceArray<Real> flowed_;  // plastic strain since the neighbours were chosen
   DeviceArray<std::uint32_t> loading_, stale_, may_join_, close_;
   DeviceArray<Real> state_;                    // of the return mapping
   DeviceArray<Real> extent_;                   // farthest neighbour
   DeviceArray<Real> second_multiplier_;        // pair
-  DeviceArray<Mat3<Real>> stress_multiplier_;  // tensor
+  DeviceArray<Mat3<Real>> stress_multiplier_;  // tensor; scalar with release: what acted so far
   DeviceArray<Neighborhood<Real, Memory>> neighborhood_;
   BodyContact<Real> bodies_touch_;     // memory: of bodies that do not flow
   DeviceArray<Vec4<Real>> change_;     // Jacobi, XSPH

@@ -35,9 +35,9 @@ inline constexpr double enough_spread = 0.3;  // smallest eigenvalue of sum w p 
 inline constexpr double cut = 0.1;            // of the pseudo-inverse
 inline constexpr double crowding = 1.05;  // density that is allowed, in that of the lattice: strains are elastic too
 
-/// Sum of V W over a lattice, for a Wendland kernel whose support is given in spacings.
-inline double lattice_density(double support) {
-  const Wendland<double, 3> smoothing(support);
+/// Sum of V W over a lattice, for a kernel whose support is given in spacings.
+template <class Smoothing>
+double lattice_density(const Smoothing& smoothing, double support) {
   const int most = int(support);
   double sum = 0;
   for (int x = -most; x <= most; ++x)
@@ -61,7 +61,8 @@ Xpbi<Real, Memory>::Xpbi(const scene::Scene& scene, Queue& queue) : ParticleSolv
   }
   travelled_ = widest_;
   if (scene_.solver.separation == scene::Separation::density)
-    most_density_ = Real(xpbi::crowding * xpbi::lattice_density(scene_.solver.smoothing.support));
+    most_density_ = Real(xpbi::crowding * xpbi::lattice_density(Wendland<double, 3>(scene_.solver.smoothing.support),
+                                                                scene_.solver.smoothing.support));
   reach_ = {queue_, reach};
   state_ = {queue_, n};
   extent_ = {queue_, n};
@@ -73,7 +74,7 @@ Xpbi<Real, Memory>::Xpbi(const scene::Scene& scene, Queue& queue) : ParticleSolv
   if (scene_.solver.scheme == scene::Scheme::jacobi || scene_.solver.xsph > 0 || scene_.solver.primal_residual)
     change_ = {queue_, n};
   if (scene_.solver.multiplier == scene::Multiplier::pair) second_multiplier_ = {queue_, n};
-  if (scene_.solver.multiplier == scene::Multiplier::tensor) stress_multiplier_ = {queue_, n};
+  if (scene_.solver.multiplier == scene::Multiplier::tensor || scene_.solver.release) stress_multiplier_ = {queue_, n};
   build_groups();
   if constexpr (Memory) {
     flowed_ = {queue_, n};
@@ -83,6 +84,7 @@ Xpbi<Real, Memory>::Xpbi(const scene::Scene& scene, Queue& queue) : ParticleSolv
     build_rest_lists();
   } else {
     volume_ = {queue_, n};
+    start_volumes();
     build_lists();
   }
   hold(0);
@@ -99,7 +101,8 @@ void Xpbi<Real, Memory>::build_groups() {
     group.range = particles_.of_material[m];
     if (group.range.count == 0) continue;
     group.material = make_material(source, group.range);
-    group.plastic = !std::holds_alternative<std::monostate>(source.plastic);
+    group.plastic =
+        !std::holds_alternative<std::monostate>(source.plastic) && scene_.solver.plasticity != scene::Plasticity::none;
     const double modulus = source.elastic.youngs_modulus;
     group.constants.inverse_squared_step = Real(1 / (dt * dt));
     group.constants.penalty = Real(scene_.solver.hourglass * modulus);
@@ -165,6 +168,11 @@ bool Xpbi<Real, Memory>::flows() const {
 }
 
 template <class Real, bool Memory>
+bool Xpbi<Real, Memory>::follows_volumes() const {
+  return !Memory && scene_.solver.volumes == scene::Volumes::total;
+}
+
+template <class Real, bool Memory>
 PairList<Real, Memory> Xpbi<Real, Memory>::pairs() const {
   if constexpr (Memory)
     return {lists_.start.data(), lists_.index.data(), pair_.data()};
@@ -202,13 +210,46 @@ void Xpbi<Real, Memory>::build_rest_lists() {
   }
 }
 
+template <class Real, bool Memory>
+void Xpbi<Real, Memory>::start_volumes() {
+  // As long as nothing has moved the elastic volume is that at rest, where volumes that are followed start.
+  launch(queue_, "xpbi.volumes", particles(),
+         PresentVolume<Real>{rest_.data(), displacement_gradient_.data(), volume_.data()});
+  if (scene_.solver.volumes != scene::Volumes::density) return;
+  density_ = {queue_, particles()};
+  completion_ = {queue_, particles()};
+  const double support = scene_.solver.smoothing.support;
+  with_smoothing<double>(scene_.solver.smoothing.kernel, support,
+                         [&](auto smoothing) { lattice_density_ = Real(xpbi::lattice_density(smoothing, support)); });
+}
+
+/// V^n of the weights (methods: choice in 3.1); volumes that are followed change when a step ends.
+template <class Real, bool Memory>
+void Xpbi<Real, Memory>::update_volumes() {
+  const std::size_t n = particles();
+  if (scene_.solver.volumes == scene::Volumes::elastic)
+    launch(queue_, "xpbi.volumes", n, PresentVolume<Real>{rest_.data(), displacement_gradient_.data(), volume_.data()});
+  if (scene_.solver.volumes != scene::Volumes::density) return;
+  with_smoothing<Real>(scene_.solver.smoothing.kernel, Real(1), [&](auto smoothing) {
+    const auto sum = [&](const Real* divisor, Real* target) {
+      launch(queue_, "xpbi.volumes", n,
+             SumVolumes<Real, decltype(smoothing)>{lists_.start.data(), lists_.index.data(), position_.data(),
+                                                   rest_.data(), reach_.data(), smoothing, divisor, target});
+    };
+    sum(nullptr, density_.data());
+    sum(density_.data(), completion_.data());
+  });
+  launch(queue_, "xpbi.volumes", n,
+         VolumeOfDensity<Real>{rest_.data(), density_.data(), completion_.data(), lattice_density_, volume_.data()});
+}
+
 /// As in P1: all particles within the support, weighted by the present volumes.
 template <class Real, bool Memory>
 void Xpbi<Real, Memory>::build_lists() {
   const std::size_t n = particles();
-  launch(queue_, "xpbi.volumes", n, PresentVolume<Real>{rest_.data(), displacement_gradient_.data(), volume_.data()});
   const Real support = Real(scene_.solver.smoothing.support * widest_ * (1 - 2e-6));
   lists_ = find_neighbors<Real>(queue_, position_, support);
+  update_volumes();
   if (weight_.size() < lists_.index.size()) weight_ = DeviceArray<Real>(queue_, lists_.index.size() * 9 / 8);
   with_smoothing<Real>(scene_.solver.smoothing.kernel, Real(1), [&](auto smoothing) {
     launch(queue_, "xpbi.pairs", n,
@@ -347,6 +388,7 @@ void Xpbi<Real, Memory>::sweep(Group& group, bool last) {
   Real* const violation = last ? violation_.data() : nullptr;
   switch (scene_.solver.multiplier) {
     case scene::Multiplier::scalar:
+      if (scene_.solver.release) return sweep_general(group, MultiplierKind::releasing, target, violation);
       return launch_sweeps(group, "xpbi.sweep", ScalarMultiplier<Real>{multiplier_.data()}, target, violation, true);
     case scene::Multiplier::pair:
       return sweep_general(group, MultiplierKind::pair, target, violation);
@@ -390,6 +432,7 @@ void Xpbi<Real, Memory>::smooth_velocities() {
 template <class Real, bool Memory>
 void Xpbi<Real, Memory>::end_step() {
   smooth_velocities();
+  Real* const followed = follows_volumes() ? volume_.data() : nullptr;
   for (auto& group : groups_)
     std::visit(
         [&](const auto& material) {
@@ -397,7 +440,7 @@ void Xpbi<Real, Memory>::end_step() {
                  CommitStep<Real, Memory, std::decay_t<decltype(material)>>{
                      pairs(), neighborhood_.data(), position_.data(), increment_.data(), material,
                      group.constants.penalty, group.range.first, displacement_gradient_.data(), energy_.data(),
-                     loading_.data(), flowed_.data(), pair_.data()});
+                     loading_.data(), flowed_.data(), pair_.data(), followed});
         },
         group.material);
   this->take_step();
@@ -451,6 +494,7 @@ std::vector<StateBlock> Xpbi<Real, Memory>::save() {
   blocks.push_back(pack("displacement_gradient", displacement_gradient_));
   blocks.push_back(pack("plastic_state", state_));
   blocks.push_back(pack("loading", loading_));
+  if (follows_volumes()) blocks.push_back(pack("volume", volume_));
   if (Memory && flows()) {
     blocks.push_back(pack("neighbour_start", lists_.start));
     blocks.push_back(pack("neighbour_index", lists_.index));
@@ -469,6 +513,7 @@ void Xpbi<Real, Memory>::restore(long long step, const std::vector<StateBlock>& 
   unpack(blocks, "displacement_gradient", displacement_gradient_);
   unpack(blocks, "plastic_state", state_);
   unpack(blocks, "loading", loading_);
+  if (follows_volumes()) unpack(blocks, "volume", volume_);
   if (Memory && flows()) {
     unpack(blocks, "neighbour_start", lists_.start);
     unpack_all(blocks, "neighbour_index", queue_, lists_.index);

@@ -78,7 +78,14 @@ class ModuleTest(unittest.TestCase):
             bodies[0] = 1
 
     def test_fixtures_move_on_the_fly(self):
-        simulation = ductile.build(held("all"))
+        for method in ("total-lagrangian", "xpbi"):
+            with self.subTest(method):
+                self.move_on_the_fly(method)
+
+    def move_on_the_fly(self, method):
+        scene = held("all")
+        scene["solver"]["method"] = method
+        simulation = ductile.build(scene)
         rest = simulation.field("position")
         simulation.advance(3)
         np.testing.assert_allclose(simulation.field("position"), rest, atol=1e-12)
