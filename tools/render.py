@@ -128,6 +128,10 @@ def sphere_radii(points, bodies):
     return np.where(np.isfinite(radii), radii, np.median(known) if len(known) else 0.01)
 
 
+def grown(first, last):
+    return np.where(last > 2 * first, last, first)
+
+
 class Survey:
     """What all pictures of a run share: where the particles go, how large they are, how their values range."""
 
@@ -138,9 +142,11 @@ class Survey:
         clouds, values, self.floor = [], [], np.inf
         for frame in chosen:
             points, data = run.read(frame, [quantity.array])
-            if frame == 0:
-                bodies = run.read(0, ["body"])[1]["body"] if has_body else np.zeros(len(points), int)
-                self.radii = sphere_radii(points, bodies)
+            if frame in (0, last):
+                bodies = run.read(frame, ["body"])[1]["body"] if has_body else np.zeros(len(points), int)
+                radii = sphere_radii(points, bodies)
+                # A body that starts crushed has its own spacing only in the end.
+                self.radii = radii if frame == 0 or len(radii) != len(self.radii) else grown(self.radii, radii)
             self.floor = min(self.floor, points[:, 2].min(initial=np.inf))
             clouds.append(pick(points, SURVEYED_POINTS))
             values.append(pick(quantity.of(data[quantity.array]), SURVEYED_POINTS))
