@@ -18,8 +18,8 @@ from suite import report  # noqa: E402
 from suite.context import Context, Failure  # noqa: E402
 from suite.result import Result  # noqa: E402
 
-STUDIES = ["reference", "rotation", "stress-strain", "cantilever", "residual", "plasticity-time-step", "column", "robustness",
-           "conservation", "performance"]
+STUDIES = ["reference", "rotation", "stress-strain", "cantilever", "residual", "plasticity-time-step", "column", "references",
+           "robustness", "conservation", "performance"]
 
 
 def arguments():

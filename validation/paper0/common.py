@@ -1,52 +1,8 @@
-"""What the scripts of this folder share: running ductile, reading its results, printing tables."""
+"""Brings the suite's modules into reach of the scripts of this folder."""
 
-import json
-import os
-import subprocess
 import sys
-import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-DUCTILE = os.environ.get("DUCTILE", str(ROOT / "build/host/ductile"))
-RESULTS = ROOT / "results/paper0"
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-
-def ductile(*arguments):
-    """Runs a command; returns exit code, output and errors."""
-    done = subprocess.run([DUCTILE, *map(str, arguments)], capture_output=True, text=True)
-    if done.returncode not in (0, 1):
-        sys.exit(f"ductile {' '.join(map(str, arguments))}\n{done.stderr}")
-    return done.returncode, done.stdout, done.stderr
-
-
-def run(scene, name, *overrides):
-    """Simulates a scene file into results/paper0/NAME; returns the exit code and run.json."""
-    folder = RESULTS / name
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    sets = [word for override in overrides for word in ("--set", override)]
-    code, _, _ = ductile("run", scene, "-o", folder, "--force", "--quiet", *sets)
-    return code, json.loads((folder / "run.json").read_text())
-
-
-def write_scene(name, text):
-    """A scene of a script's own."""
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    file = RESULTS / f"{name}.toml"
-    file.write_text(text)
-    return file
-
-
-def frames(folder):
-    """Time and file of every frame."""
-    listing = ElementTree.parse(Path(folder) / "particles.pvd").iter("DataSet")
-    return [(float(d.get("timestep")), Path(folder) / d.get("file")) for d in listing]
-
-
-def table(head, rows):
-    """Markdown, columns aligned."""
-    cells = [[str(cell) for cell in row] for row in [head, *rows]]
-    widths = [max(len(row[k]) for row in cells) for k in range(len(head))]
-    lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |" for row in cells]
-    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
-    print("\n".join(lines), flush=True)
+from suite.scripts import *  # noqa: E402, F401, F403

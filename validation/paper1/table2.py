@@ -1,0 +1,64 @@
+"""Table 2 and Figure 17: time per frame of the shipped scenes after the paper's, and where it goes. --steps N are timed (default 20)."""
+
+import argparse
+
+from common import ROOT, run, table
+
+# Ours: the paper's particles, frame and step (s), iterations, neighbours in a frame's step, seconds per frame (RTX 4090).
+SCENES = {
+    "noodles": ("Noodles", 1.18e6, 1 / 40, 1e-4, 10, 28.7e6, 46.3),
+    "cream": ("Cloth", 1.10e6, 1 / 100, 5e-5, 10, 19.9e6, 24.3),
+    "dam_breach": ("Dam Breach", 4.00e6, 1 / 24, 2.5e-4, 7, 156.2e6, 138.8),
+    "hourglass": ("Hourglass", 1.01e6, 1 / 24, 1e-4, 5, 17.0e6, 30.9),
+    "snow_plough": ("Snow Dive", 2.48e6, 1 / 100, 4e-5, 5, 64.1e6, 78.2),
+    "snowball": ("Hitman", 1.05e6, 1 / 100, 4e-5, 10, 32.5e6, 38.9),
+    "plasticine": None,
+    "sand_column": None,
+}
+# Phases of Figure 17 by the names of ours.
+GROUPS = {
+    "neighbours": ("neighbors", "cells", "xpbi.pairs", "xpbi.volumes", "xpbi.neighborhoods", "xpbi.stale", "xpbi.choose"),
+    "colours": ("xpbi.blocks",),
+    "inelasticity": ("xpbi.sweep", "xpbi.apply"),
+    "contact": ("contact", "colliders"),
+    "XSPH": ("xpbi.xsph",),
+    "state": ("xpbi.commit", "predict", "step", "particles", "xpbi.evaluate"),
+}
+
+
+def group_of(phase):
+    return next((group for group, names in GROUPS.items() if phase.startswith(names)), "rest")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--steps", type=int, default=20)
+    steps = parser.parse_args().steps
+    times, parts = [], []
+    for name, paper in SCENES.items():
+        scene = ROOT / f"scenes/{name}.toml"
+        step = float(next(line.split("=")[1].split("#")[0] for line in scene.read_text().splitlines() if line.startswith("time_step")))
+        code, record = run(scene, f"table2_{name}", f"solver.end_time={steps * step!r}", "output.interval=100")
+        spent = {}
+        for phase, numbers in record["phases"].items():
+            if not phase.startswith(("output", "measure")):
+                spent[group_of(phase)] = spent.get(group_of(phase), 0) + numbers["seconds"]
+        total = sum(spent.values())
+        rate = record["particles"] * record["iterations"] * record["steps"] / total
+        theirs = ["", "", "", "", ""]
+        if paper:
+            demo, particles, frame, paper_step, iterations, neighbours, seconds = paper
+            theirs = [demo, f"{particles / 1e6:.2f} M", f"{neighbours / particles:.0f}", f"{1e3 * seconds * paper_step / frame:.0f}",
+                      f"{particles * iterations * frame / paper_step / seconds / 1e6:.0f}"]
+        times.append([name, record["particles"], f"{record['mean_neighbours']:.0f}", record["iterations"], f"{1e3 * total / record['steps']:.0f}",
+                      f"{rate / 1e6:.2f}", *theirs] + ([] if code == 0 else ["stopped"]))
+        parts.append([name] + [f"{100 * spent.get(group, 0) / total:.0f} %" for group in (*GROUPS, "rest")])
+    table(["scene", "particles", "neighbours", "iterations", "ms/step", "M/s", "paper", "particles", "neighbours", "ms/step", "M/s"], times)
+    print()
+    table(["scene", *GROUPS, "rest"], parts)
+    print(f"\nM/s: million particle-iterations per second, everything in a step included. Paper: RTX 4090; its ms/step are seconds per frame times"
+          f"\nstep over frame. Here: {record['device']}, {record['threads']} threads, single precision, first {steps} steps of smaller scenes."
+          "\nFigure 17 (no numbers, Hourglass): most of the time is in the inelasticity constraints; what is done once per step is about 1/3.")
+
+
+main()
