@@ -33,13 +33,13 @@ std::pair<CellGrid<Real>, Real> make_grid(const Bounds<Real>& bounds, Real radiu
   double parts = 2;
   for (;; parts = 1) {
     const double width = double(radius) / parts * (1.0001 + parts * rounding);
-    const auto cells = [&](int axis) { return std::int64_t(sizes[std::size_t(axis)] / width) + 2; };
+    const auto cells = [&](int axis) { return std::int64_t(std::min(sizes[std::size_t(axis)] / width, 1e15)) + 2; };
     grid.inverse_width = Real(1 / width);
     grid.cells_x = cells(grid.axis[0]);
     grid.cells_y = cells(grid.axis[1]);
     grid.cells_z = cells(grid.axis[2]);
     const double dense = double(grid.cells_x) * double(grid.cells_y) * double(grid.cells_z);
-    grid.hashed = dense > 4 * double(particles) + 4096;
+    grid.hashed = dense > (parts == 1 ? 32 : 8) * double(particles) + 4096;
     grid.buckets = grid.hashed ? std::bit_ceil(std::uint32_t(2 * particles + 1)) : std::uint32_t(dense);
     if (!grid.hashed || parts == 1) break;
   }
