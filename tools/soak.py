@@ -35,7 +35,7 @@ def watch(program, folder, threads):
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # for the run alone, which ends with a whole frame
     samples = []
     while process.poll() is None:
-        time.sleep(0.05)
+        time.sleep(0.25)
         used = resources(process)
         if used:
             samples.append((used[1], frames(out), used[0]))
