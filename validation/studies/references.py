@@ -151,7 +151,7 @@ def draw(result, runs, cases):
             run = runs[name, reference]
             if run.ok:
                 points = run.frame()["points"]
-                axis.plot(points[:, 0], points[:, 2], ".", markersize=2, color=COLORS[REFERENCES.index(reference)])
+                axis.plot(points[:, 0], points[:, 2], ".", markersize=2, color=COLORS[REFERENCES.index(reference)], rasterized=True)
             axis.set(title=f"{name}, {reference}" + ("" if run.ok else ": stopped"), aspect="equal", xticks=[], yticks=[])
             axis.grid(False)
     finish(result, figure, "references", "The last frames, seen from the side: memory above, current positions below.")
