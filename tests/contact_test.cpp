@@ -12,6 +12,7 @@
 #include "geometry/distance_grid.hpp"
 #include "kernels/contact/distance_grid.hpp"
 #include "solvers/solver.hpp"
+#include "tests/block_scene.hpp"
 
 namespace {
 
@@ -19,20 +20,11 @@ using namespace ductile;
 using Eigen::Vector3d;
 
 scene::Scene cubes(std::size_t count) {
-  scene::Scene scene;
-  scene.file = "test";
-  scene.solver.time_step = 1e-3;
-  scene.solver.end_time = 1;
+  auto scene = rubber_block({0.3, 0.3, 0.3});
   scene.solver.iterations = 20;
-  scene.solver.precision = scene::Precision::double_precision;
-  scene.materials.push_back({"rubber", 1000, {scene::ElasticModel::neo_hookean, 2e5, 0.3}, {}, {}});
-  for (std::size_t b = 0; b < count; ++b) {
-    scene::Body body;
-    body.name = "cube" + std::to_string(b);
-    body.spacing = 0.05;
-    body.shape.kind = geometry::Box{Vector3d(0.3, 0.3, 0.3)};
-    scene.bodies.push_back(body);
-  }
+  scene.materials[0].elastic.youngs_modulus = 2e5;
+  scene.bodies.assign(count, scene.bodies[0]);
+  for (std::size_t b = 0; b < count; ++b) scene.bodies[b].name = "cube" + std::to_string(b);
   scene.contact.enabled = true;
   return scene;
 }

@@ -55,7 +55,7 @@ def run_study(name, options, scratch, measured):
         error = traceback.format_exc()
     result.runs = context.runs
     return {"name": name, "module": module, "result": result, "error": error, "seconds": time.monotonic() - start,
-            "measured": measured}
+            "quick": options.quick, "measured": measured}
 
 
 def holds(outcome):

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -35,5 +36,17 @@ struct BenchResult {
 
 /// Names of cases with a line of explanation each.
 using BenchCases = std::vector<std::pair<std::string, std::string>>;
+
+/// Of a table whose entries have a name and a text.
+template <class Case>
+[[nodiscard]] BenchCases listed(const std::vector<Case>& cases) {
+  BenchCases list;
+  for (const auto& c : cases) list.emplace_back(c.name, c.text);
+  return list;
+}
+template <class Case>
+[[nodiscard]] const Case& named(const std::vector<Case>& cases, const std::string& name) {
+  return *std::find_if(cases.begin(), cases.end(), [&](const Case& c) { return name == c.name; });
+}
 
 }  // namespace ductile::app

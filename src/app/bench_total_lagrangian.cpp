@@ -63,11 +63,7 @@ const std::vector<Case>& cases() {
 
 }  // namespace
 
-BenchCases total_lagrangian_bench_cases() {
-  BenchCases list;
-  for (const auto& c : cases()) list.emplace_back(c.name, c.text);
-  return list;
-}
+BenchCases total_lagrangian_bench_cases() { return listed(cases()); }
 
 template <class Real>
 BenchResult bench_total_lagrangian(Queue& queue, const BenchOptions& options, const std::string& name) {
@@ -77,7 +73,7 @@ BenchResult bench_total_lagrangian(Queue& queue, const BenchOptions& options, co
   scene.solver.iterations = 20;
   scene.solver.smoothing.support = 1.6;
   scene.solver.hourglass = 0.1;
-  std::find_if(cases().begin(), cases().end(), [&](const Case& c) { return name == c.name; })->change(scene);
+  named(cases(), name).change(scene);
   const std::size_t before = queue.allocated();
   TotalLagrangian<Real, 3> solver(scene, queue);
   (void)solver.advance();

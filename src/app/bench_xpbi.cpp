@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "solvers/xpbi.hpp"
 
 namespace ductile::app {
@@ -79,15 +76,11 @@ BenchResult measure(Queue& queue, const BenchOptions& options, const Case& chose
 
 }  // namespace
 
-BenchCases xpbi_bench_cases() {
-  BenchCases list;
-  for (const auto& c : cases()) list.emplace_back(c.name, c.text);
-  return list;
-}
+BenchCases xpbi_bench_cases() { return listed(cases()); }
 
 template <class Real>
 BenchResult bench_xpbi(Queue& queue, const BenchOptions& options, const std::string& name) {
-  const auto& chosen = *std::find_if(cases().begin(), cases().end(), [&](const Case& c) { return name == c.name; });
+  const Case& chosen = named(cases(), name);
   return chosen.memory ? measure<Real, true>(queue, options, chosen) : measure<Real, false>(queue, options, chosen);
 }
 

@@ -74,6 +74,10 @@ def check_rows(result):
     return rows
 
 
+def command_of(outcome):
+    return f"tools/ductile validate {outcome['name']}{' --quick' if outcome['quick'] else ''} -o DIR"
+
+
 def study_html(outcome, command):
     module, result = outcome["module"], outcome["result"]
     parts = [f'<section id="{outcome["name"]}"><h2>{html.escape(module.TITLE)}</h2>',
@@ -150,7 +154,7 @@ def results_json(outcomes, facts, options, seconds):
         studies.append({
             "name": outcome["name"], "title": outcome["module"].TITLE, "met": outcome["error"] is None and result.met,
             "error": outcome["error"], "seconds": round(outcome["seconds"], 1), "runs": result.runs,
-            "measured": outcome["measured"], "remarks": result.remarks,
+            "form": "quick" if outcome["quick"] else "full", "measured": outcome["measured"], "remarks": result.remarks,
             "figures": [{"name": f.name, "caption": f.caption} for f in result.figures],
             "checks": [{"what": c.what, "value": finite(c.value), "limit": c.limit, "kind": "at least" if c.least else "at most",
                         "unit": c.unit, "met": c.met, "origin": c.origin} for c in result.checks],
@@ -168,8 +172,7 @@ def report_html(outcomes, facts, options, seconds):
              ["Devices", f'<pre>{html.escape(facts["devices"])}</pre>'], ["System", facts["system"]],
              ["Python", facts["python"] + ", " + ", ".join(f"{k} {v}" for k, v in facts["packages"].items())],
              ["Measured", f'{facts["date"]}, {form}, {seconds / 60:.1f} minutes']]
-    quick = " --quick" if options.quick else ""
-    sections = [study_html(o, f"tools/ductile validate {o['name']}{quick} -o DIR") for o in outcomes]
+    sections = [study_html(o, command_of(o)) for o in outcomes]
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Ductile: validation</title><style>{STYLE}</style></head><body><main>
@@ -216,7 +219,7 @@ def report_markdown(outcomes, facts, options, seconds):
     head = (f"# Validation, as measured\n\n{facts['date']}, on {facts['processor']} with {facts['cores']} cores, Ductile {facts['version']} "
             f"(commit {facts['commit']}), {form}, {seconds / 60:.0f} minutes. The same as one page: `ductile validate{quick}` writes `report.html`.\n")
     return "\n\n".join([head, markdown_table(["study", "verdict", "bounds", "time"], rows)] +
-                       [study_markdown(o, f"tools/ductile validate {o['name']}{quick} -o DIR") for o in outcomes]) + "\n"
+                       [study_markdown(o, command_of(o)) for o in outcomes]) + "\n"
 
 
 def anchor(title):
@@ -237,7 +240,8 @@ def read(folder, module_of):
             svg = (folder / "figures" / f"{f['name']}.svg").read_text(encoding="utf-8")
             result.figures.append(Figure(f["name"], f["caption"], svg))
         outcomes[study["name"]] = {"name": study["name"], "module": module_of(study["name"]), "result": result,
-                                   "error": study["error"], "seconds": study["seconds"], "measured": study["measured"]}
+                                   "error": study["error"], "seconds": study["seconds"], "quick": study["form"] == "quick",
+                                   "measured": study["measured"]}
     return outcomes
 
 
