@@ -36,9 +36,21 @@ struct Snow {
     const Yield yield = ratio < Real(1) ? Yield::compression : Yield::tension;
     return {recompose(f, s), {clamp(state.plastic_volume_ratio * ratio, least_ratio, largest_ratio)}, yield};
   }
-  FixedCorotated<Real> elastic(const State& state) const {
-    const Real factor = sycl::exp(sycl::fmin(hardening * (Real(1) - state.plastic_volume_ratio), largest_exponent));
-    return {mu * factor, lambda * factor};
+  /// Factor of the elastic moduli.
+  Real stiffening(const State& state) const {
+    return sycl::exp(sycl::fmin(hardening * (Real(1) - state.plastic_volume_ratio), largest_exponent));
+  }
+  [[gnu::always_inline]] constexpr FixedCorotated<Real> stiffened(Real stiffening) const {
+    return {mu * stiffening, lambda * stiffening};
+  }
+  FixedCorotated<Real> elastic(const State& state) const { return stiffened(stiffening(state)); }
+  /// All stretches inside, decided without a decomposition: E - (a^2 - 1)/2 I and (b^2 - 1)/2 I - E positive definite.
+  [[gnu::always_inline]] constexpr bool within_limits(const Mat3<Real>& H) const {
+    const Sym3<Real> E = green_strain(H);
+    const Real low = critical_compression * (Real(1) - Real(0.5) * critical_compression);
+    const Real high = critical_stretch * (Real(1) + Real(0.5) * critical_stretch);
+    return (volume_change(H).j > Real(-1)) & positive_definite(plus_identity(E, low)) &
+           positive_definite(plus_identity(Real(-1) * E, high));
   }
   Real energy(const Mat3<Real>& F, const State& state) const { return elastic(state).energy(F); }
   Mat3<Real> kirchhoff(const Mat3<Real>& F, const State& state) const {
@@ -48,14 +60,6 @@ struct Snow {
  private:
   Real limited(Real stretch) const {
     return clamp(stretch, Real(1) - critical_compression, Real(1) + critical_stretch);
-  }
-  /// All stretches inside, decided without a decomposition: E - (a^2 - 1)/2 I and (b^2 - 1)/2 I - E positive definite.
-  constexpr bool within_limits(const Mat3<Real>& H) const {
-    const Sym3<Real> E = green_strain(H);
-    const Real low = critical_compression * (Real(1) - Real(0.5) * critical_compression);
-    const Real high = critical_stretch * (Real(1) + Real(0.5) * critical_stretch);
-    return volume_change(H).j > Real(-1) && positive_definite(plus_identity(E, low)) &&
-           positive_definite(plus_identity(Real(-1) * E, high));
   }
 };
 

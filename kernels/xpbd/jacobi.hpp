@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/math/lanes.hpp"
 #include "kernels/xpbd/constraint.hpp"
 
 namespace ductile {
@@ -18,27 +19,6 @@ template <class Real>
 struct CorrectionLine<Real, 4> {
   Vec4<Real> c0, c1, c2, position;
   Vec4<Real> c3;  // (scale/V) P M's fourth column
-};
-
-/// Matrices of a few particles, entry by entry.
-template <class Real, int Width>
-struct Mat3Lanes {
-  Real m[9][Width];
-
-  [[gnu::always_inline]] Mat3<Real> load(int l) const {
-    return {{m[0][l], m[1][l], m[2][l], m[3][l], m[4][l], m[5][l], m[6][l], m[7][l], m[8][l]}};
-  }
-  [[gnu::always_inline]] void store(int l, const Mat3<Real>& a) {
-    m[0][l] = a.m[0];
-    m[1][l] = a.m[1];
-    m[2][l] = a.m[2];
-    m[3][l] = a.m[3];
-    m[4][l] = a.m[4];
-    m[5][l] = a.m[5];
-    m[6][l] = a.m[6];
-    m[7][l] = a.m[7];
-    m[8][l] = a.m[8];
-  }
 };
 
 /// First pass of a Jacobi iteration: deformation gradient, multiplier and stress of every particle. A work-item takes

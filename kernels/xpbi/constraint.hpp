@@ -25,11 +25,19 @@ struct LocalStep {
   Real misfit;               // sum_b w |e|^2
 };
 
+/// What one pass over the neighbours sums.
+template <class Real>
+struct NeighborSums {
+  Mat3<Real> moment;  // sum_b w (y_b - y_p) (x) p
+  Vec3<Real> sum;     // memory: sum_b w (y_b - y_p)
+  Real squares;       // memory: sum_b w |e + (F_trial - F^n) p|^2, the misfits of F^n
+};
+
 /// Increments of the step are summed, not positions: single precision would lose them.
 template <class Real, bool Memory>
-inline LocalStep<Real> local_step(const PairList<Real, Memory>& pairs, const Vec4<Real>* position,
-                                  const Vec4<Real>* increment, const Mat3<Real>& H, const Neighborhood<Real, Memory>& n,
-                                  std::size_t i) {
+[[gnu::always_inline]] inline NeighborSums<Real> sum_step(const PairList<Real, Memory>& pairs,
+                                                          const Vec4<Real>* position, const Vec4<Real>* increment,
+                                                          const Mat3<Real>& H, std::size_t i) {
   const Vec4<Real> zero(Real(0), Real(0), Real(0), Real(0));
   const Vec4<Real> x = position[i], d = increment[i];
   const Vec4<Real> h0 = padded(H.column(0)), h1 = padded(H.column(1)), h2 = padded(H.column(2));
@@ -51,28 +59,49 @@ inline LocalStep<Real> local_step(const PairList<Real, Memory>& pairs, const Vec
       squares += e * e * weight;
     }
   }
+  return {Mat3<Real>::from_columns(xyz(c0), xyz(c1), xyz(c2)), xyz(sum), squares[0] + squares[1] + squares[2]};
+}
+
+/// `Whole`: the neighbours are known to span space.
+template <bool Whole, class Real, bool Memory>
+[[gnu::always_inline]] inline LocalStep<Real> finish_step(const NeighborSums<Real>& sums, const Mat3<Real>& H,
+                                                          const Neighborhood<Real, Memory>& n) {
   LocalStep<Real> result{};
-  const Mat3<Real> moment = Mat3<Real>::from_columns(xyz(c0), xyz(c1), xyz(c2));
-  const Mat3<Real> G = completed(n, moment * n.inverse), change = G + G * H;
+  Mat3<Real> G = sums.moment * n.inverse;
+  if constexpr (!Whole) G = completed(n, G);
+  const Mat3<Real> change = G + G * H;
   result.deformation = {G, H, H + change};
   if constexpr (Memory) {
     const Mat3<Real> fitted = change * n.spread.full();
-    const Mat3<Real> before = n.misfit_moment + moment;  // sum_b w (e + change p) (x) p
+    const Mat3<Real> before = n.misfit_moment + sums.moment;  // sum_b w (e + change p) (x) p
     result.misfit_moment = before - fitted;
-    result.misfit_sum = n.misfit_sum + xyz(sum) - change * n.lever;
-    result.misfit = sycl::fmax(
-        squares[0] + squares[1] + squares[2] - Real(2) * contract(change, before) + contract(change, fitted), Real(0));
+    result.misfit_sum = n.misfit_sum + sums.sum - change * n.lever;
+    result.misfit = sycl::fmax(sums.squares - Real(2) * contract(change, before) + contract(change, fitted), Real(0));
   }
   return result;
+}
+
+template <class Real, bool Memory>
+inline LocalStep<Real> local_step(const PairList<Real, Memory>& pairs, const Vec4<Real>* position,
+                                  const Vec4<Real>* increment, const Mat3<Real>& H, const Neighborhood<Real, Memory>& n,
+                                  std::size_t i) {
+  return finish_step<false>(sum_step(pairs, position, increment, H, i), H, n);
 }
 
 /// Part of the misfits that the material holds: like the stress, they flow where they exceed the yield strain (as one
 /// strain over the whole neighbourhood, |e|^2 = sum w |e_pb|^2 against sum w |p_pb|^2).
 template <class Real>
-inline Real held_misfit(Real misfit, Real yield_strain, const Sym3<Real>& spread) {
+[[gnu::always_inline]] inline Real held_misfit(Real misfit, Real yield_strain, const Sym3<Real>& spread) {
   if (yield_strain < Real(0)) return Real(1);
   const Real most = square(yield_strain) * (spread.xx + spread.yy + spread.zz);
   return misfit > most ? sycl::sqrt(most / misfit) : Real(1);
+}
+/// The same for a neighbourhood; without memory there are no misfits.
+template <class Real, bool Memory>
+[[gnu::always_inline]] inline Real held_misfit(const Neighborhood<Real, Memory>& n, const LocalStep<Real>& local,
+                                               bool crushed, Real yield_strain) {
+  if constexpr (Memory) return held_misfit(local.misfit, crushed ? Real(0) : yield_strain, n.spread);
+  return Real(1);
 }
 
 /// The misfits' part of a constraint.
@@ -92,9 +121,7 @@ struct MisfitPart {
 };
 
 template <class Real>
-inline MisfitPart<Real> misfit_part(Real penalty, const Neighborhood<Real, true>& n, const LocalStep<Real>& local,
-                                    Real yield_strain) {
-  const Real held = held_misfit(local.misfit, yield_strain, n.spread);
+[[gnu::always_inline]] inline MisfitPart<Real> misfit_part(Real penalty, const LocalStep<Real>& local, Real held) {
   const Real part = penalty * held;
   return {part, Real(0.5) * part * held * local.misfit,
           part * (local.misfit_moment + times_transpose(local.misfit_moment, local.deformation.start))};
@@ -110,23 +137,26 @@ struct JointConstraint {
   Real C;
 };
 
-template <class Real, bool Memory>
-inline JointConstraint<Real> joint_constraint(Real energy, const Mat3<Real>& elastic, Real yield_strain, Real penalty,
-                                              const Neighborhood<Real, Memory>& n, const LocalStep<Real>& local,
-                                              Real inverse_mass) {
+/// `Whole`: the neighbours are known to span space.
+template <bool Whole = false, class Real, bool Memory>
+[[gnu::always_inline]] inline JointConstraint<Real> joint_constraint(Real energy, const Mat3<Real>& elastic,
+                                                                     Real held_misfit, Real penalty,
+                                                                     const Neighborhood<Real, Memory>& n,
+                                                                     const LocalStep<Real>& local, Real inverse_mass) {
   JointConstraint<Real> joint{elastic, Real(0), Vec3<Real>::zero(), Real(0), Real(0)};
   if constexpr (Memory) {
-    const auto misfit = misfit_part(penalty, n, local, yield_strain);
+    const auto misfit = misfit_part(penalty, local, held_misfit);
     joint.penalty = misfit.penalty;
     energy += misfit.energy;
     joint.stress -= misfit.stress;
     joint.own = misfit.penalty * local.misfit_sum;
     joint.mobility = misfit.mobility(joint.stress, n, local);
   }
-  joint.stress = on_span(n, joint.stress);
+  if constexpr (!Whole) joint.stress = on_span(n, joint.stress);
   joint.own += joint.stress * n.sum;
   joint.mobility += quadratic_form(joint.stress, n.mobility) + inverse_mass * squared_norm(joint.own);
-  joint.C = sycl::sqrt(Real(2) * sycl::fmax(energy, Real(0)));
+  // Rounding may leave an energy just below zero; a maximum here keeps GCC from vectorising a loop over particles.
+  joint.C = sycl::sqrt(sycl::fabs(Real(2) * energy));
   return joint;
 }
 
@@ -141,6 +171,25 @@ struct Kick {
 
 /// The XPBD update with one multiplier (P1 eqs. 16-18), C = sqrt(2 Psi + 2 Psi_misfit), compliance 1/V.
 template <class Real>
+struct ScalarUpdate {
+  Real change;     // of the multiplier
+  Real scale;      // of the joint constraint's stress and penalty
+  Real violation;  // before it, scaled
+};
+
+template <class Real>
+[[gnu::always_inline]] inline ScalarUpdate<Real> scalar_update(const StepConstantsXpbi<Real>& step,
+                                                               const JointConstraint<Real>& joint, Real multiplier,
+                                                               Real rest_volume) {
+  const Real C = joint.C, direction = Real(1) / sycl::fmax(C, step.tiny);
+  const Real compliance = step.inverse_squared_step / rest_volume;
+  const Real violation = C + compliance * multiplier;
+  const Real full = -step.relaxation * violation / (direction * direction * joint.mobility + compliance);
+  const Real change = C < step.tiny ? Real(0) : full;
+  return {change, change * direction, step.violation_scale * violation};
+}
+
+template <class Real>
 struct ScalarMultiplier {
   Real* multiplier;
 
@@ -149,16 +198,12 @@ struct ScalarMultiplier {
                    const LocalStep<Real>& local, bool crushed, Real rest_volume, Real inverse_mass,
                    std::size_t i) const {
     const auto response = material.respond(local.deformation, i);
-    const auto joint = joint_constraint(response.energy, response.stress, crushed ? Real(0) : response.yield_strain,
-                                        step.penalty, n, local, inverse_mass);
-    const Real C = joint.C, direction = Real(1) / sycl::fmax(C, step.tiny);
-    const Real compliance = step.inverse_squared_step / rest_volume;
-    const Real violation = C + compliance * multiplier[i];
-    Real change = -step.relaxation * violation / (direction * direction * joint.mobility + compliance);
-    if (C < step.tiny) change = Real(0);
-    multiplier[i] += change;
-    const Real scale = change * direction;
-    return {scale * joint.stress, scale * joint.penalty, step.violation_scale * violation};
+    const auto joint =
+        joint_constraint(response.energy, response.stress, held_misfit(n, local, crushed, response.yield_strain),
+                         step.penalty, n, local, inverse_mass);
+    const auto update = scalar_update(step, joint, multiplier[i], rest_volume);
+    multiplier[i] += update.change;
+    return {update.scale * joint.stress, update.scale * joint.penalty, update.violation};
   }
 };
 

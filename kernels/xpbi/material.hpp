@@ -37,20 +37,46 @@ struct StrainResponse {
   Real yield_strain;  // as above
 };
 
+/// What a flow rule makes of a Hencky strain: deviator_scale dev(eps) + trace/3 I.
+template <class Real>
+struct FlowedStrain {
+  Real deviator_scale, trace;
+  Real yield_strain;  // as above
+};
+
+template <class Real>
+[[gnu::always_inline]] constexpr Sym3<Real> flowed_strain(const Sym3<Real>& deviator, const FlowedStrain<Real>& flow) {
+  return plus_identity(flow.deviator_scale * deviator, flow.trace * (Real(1) / Real(3)));
+}
+
 /// (I + G)^-T
 template <class Real>
-inline Mat3<Real> inverse_transpose(const Mat3<Real>& G) {
+[[gnu::always_inline]] inline Mat3<Real> inverse_transpose(const Mat3<Real>& G) {
   const VolumeChange<Real> v = volume_change(G);
   return v.cofactor() * (Real(1) / (Real(1) + v.j));
 }
+
+/// How a material responds over several particles at once, without branches.
+enum class FastForm {
+  none,     ///< not at all
+  law,      ///< by its elastic law, as long as nothing yields
+  strains,  ///< by its Hencky strains: flow is a function of two numbers
+};
 
 /// A material that never flows.
 template <class Real, class Law>
 struct ElasticPoint {
   static constexpr bool plastic = false;
   static constexpr bool has_strains = std::is_same_v<Law, InversionSafe<Hencky<Real>>>;
+  static constexpr FastForm fast_form = FastForm::law;
 
   Law law;
+
+  static constexpr Real stiffening(std::size_t) { return Real(1); }
+  [[gnu::always_inline]] FastResponse<Real> fast_response(const Mat3<Real>& H, Real) const {
+    return law.fast_response(H);
+  }
+  static constexpr Real held_strain() { return Real(-1); }
 
   StepResponse<Real> respond(const StepDeformation<Real>& d, std::size_t) const {
     const Response<Real> r = law.displacement_response(d.trial);
@@ -86,6 +112,9 @@ template <class Real, class Mapping>
 struct PlasticPoint {
   static constexpr bool plastic = true;
   static constexpr bool has_strains = requires(Mapping m) { m.rule; };
+  static constexpr FastForm fast_form = has_strains                           ? FastForm::strains
+                                        : std::is_same_v<Mapping, Snow<Real>> ? FastForm::law
+                                                                              : FastForm::none;
   using State = typename Mapping::State;
 
   Mapping mapping;
@@ -96,6 +125,15 @@ struct PlasticPoint {
 
   /// As the end of a step sees it.
   PlasticPoint committing() const { return {mapping, time_step, state, flows, flows}; }
+
+  /// Factor of the elastic moduli in this step.
+  Real stiffening(std::size_t i) const { return mapping.stiffening(state[i]); }
+  [[gnu::always_inline]] FastResponse<Real> fast_response(const Mat3<Real>& H, Real stiffening) const {
+    FastResponse<Real> fast = mapping.stiffened(stiffening).fast_response(H);
+    fast.valid = fast.valid & (!iterations | mapping.within_limits(H));
+    return fast;
+  }
+  Real held_strain() const { return iterations ? mapping.critical_stretch : Real(-1); }
 
   StepResponse<Real> respond(const StepDeformation<Real>& d, std::size_t i) const {
     if constexpr (has_strains) {
@@ -116,16 +154,19 @@ struct PlasticPoint {
   Real energy(const Mat3<Real>& H, std::size_t i) const { return mapping.energy(Mat3<Real>::identity() + H, state[i]); }
 
   Hencky<Real> elastic() const { return mapping.elastic(); }
-  StrainResponse<Real> map_strain(const Sym3<Real>& strain, std::size_t i) const {
-    if (!iterations) return {strain, Real(-1)};
-    const Real volume = trace(strain);
-    const Sym3<Real> shear = deviator(strain);
-    const Real size = sycl::sqrt(squared_norm(shear));
+  /// Flow of a strain with this trace and this size of its deviator.
+  FlowedStrain<Real> flow(Real volume, Real size, std::size_t i) const {
+    if (!iterations) return {Real(1), volume, Real(-1)};
     const auto flow = mapping.rule.flow(volume, size, state[i], time_step);
     const bool on_surface =
         flow.yield == Yield::shear || flow.yield == Yield::tension || flow.yield == Yield::compression;
-    return {plus_identity(flow.deviator_scale * shear, flow.trace * (Real(1) / Real(3))),
+    return {flow.deviator_scale, flow.trace,
             on_surface ? flow.deviator_scale * size : mapping.rule.yield_radius(volume, state[i])};
+  }
+  StrainResponse<Real> map_strain(const Sym3<Real>& strain, std::size_t i) const {
+    const Sym3<Real> shear = deviator(strain);
+    const auto flowed = flow(trace(strain), sycl::sqrt(squared_norm(shear)), i);
+    return {flowed_strain(shear, flowed), flowed.yield_strain};
   }
 
  private:
@@ -137,6 +178,8 @@ struct PlasticPoint {
     return {elastic().strain_energy(mapped.strain),
             elastic().rotated_stress(mapped.strain).full() * inverse_transpose(G), mapped.yield_strain};
   }
+
+ public:
   [[gnu::noinline]] StepResponse<Real> respond_by_mapping(const StepDeformation<Real>& d, std::size_t i) const {
     const auto mapped = iterations ? map(d.trial, i) : kept(Mat3<Real>::identity() + d.trial, i);
     return {mapped.energy, mapped.kirchhoff * inverse_transpose(d.G),

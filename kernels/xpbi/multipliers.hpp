@@ -27,9 +27,9 @@ struct PairMultiplier {
     const Hencky<Real> elastic = material.elastic();
     const auto mapped = material.map_strain(left_strain(local.deformation.trial), i);
     const Mat3<Real> back = inverse_transpose(local.deformation.G);  // (I + G)^-T
-    const auto joint = joint_constraint(elastic.mu * squared_norm(mapped.strain),
-                                        ((Real(2) * elastic.mu) * mapped.strain).full() * back,
-                                        crushed ? Real(0) : mapped.yield_strain, step.penalty, n, local, inverse_mass);
+    const auto joint = joint_constraint(
+        elastic.mu * squared_norm(mapped.strain), ((Real(2) * elastic.mu) * mapped.strain).full() * back,
+        held_misfit(n, local, crushed, mapped.yield_strain), step.penalty, n, local, inverse_mass);
     const Real compliance = step.inverse_squared_step / rest_volume;
     const Real C = joint.C;
     const Real direction = C < step.tiny ? Real(0) : Real(1) / C;
@@ -81,7 +81,7 @@ struct TensorMultiplier {
     stress[i] = before + change;
     Kick<Real> kick{on_span(n, (-work) * change), Real(0), norm(change) * square(step.violation_scale)};
     if constexpr (Memory)
-      add_misfits(kick, step, n, local, crushed ? Real(0) : solved.yield_strain, work, inverse_mass, i);
+      add_misfits(kick, step, n, local, held_misfit(n, local, crushed, solved.yield_strain), work, inverse_mass, i);
     return kick;
   }
 
@@ -122,8 +122,8 @@ struct TensorMultiplier {
 
   template <bool Memory>
   void add_misfits(Kick<Real>& kick, const StepConstantsXpbi<Real>& step, const Neighborhood<Real, Memory>& n,
-                   const LocalStep<Real>& local, Real yield_strain, Real work, Real inverse_mass, std::size_t i) const {
-    const auto part = misfit_part(step.penalty, n, local, yield_strain);
+                   const LocalStep<Real>& local, Real held, Real work, Real inverse_mass, std::size_t i) const {
+    const auto part = misfit_part(step.penalty, local, held);
     const Real C = sycl::sqrt(Real(2) * part.energy);
     if (C < step.tiny) return;
     const Mat3<Real> force = on_span(n, -part.stress);
@@ -197,7 +197,7 @@ struct GeneralMultiplier {
     Mat3<Real> stress = response.stress;
     Real penalty = Real(0);
     if constexpr (Memory) {
-      const auto misfit = misfit_part(step.penalty, n, local, crushed ? Real(0) : response.yield_strain);
+      const auto misfit = misfit_part(step.penalty, local, held_misfit(n, local, crushed, response.yield_strain));
       stress -= misfit.stress;
       penalty = misfit.penalty;
     }

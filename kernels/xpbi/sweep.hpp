@@ -42,26 +42,32 @@ struct SweepBlocks {
 
   void operator()(std::size_t block) const {
     for (std::uint32_t slot = block_start[block]; slot < block_start[block + 1]; ++slot) {
-      const std::size_t i = member[slot];
-      if (close != nullptr && close[i] > 0) most_density > Real(0) ? thin_out(i) : keep_distance(i);
-      solve(i);
+      keep_apart(member[slot]);
+      solve(member[slot]);
     }
   }
 
- private:
+  /// Position correction of a particle that has neighbours too near.
+  void keep_apart(std::size_t i) const {
+    if (close != nullptr && close[i] > 0) most_density > Real(0) ? thin_out(i) : keep_distance(i);
+  }
+
   void solve(std::size_t i) const {
     const Mat3<Real> H = displacement_gradient[i];
     const Neighborhood<Real, Memory> n = neighborhood[i];
     const auto local = local_step<Real, Memory>(pairs, position, increment, H, n, i);
-    const Vec4<Real> x = position[i], d = increment[i];
     const bool crushed = Material::plastic && loading[i] == loading_flows;
-    const Kick<Real> kick = multiplier.solve(material, step, n, local, crushed, rest[i][3], x[3], i);
+    const Kick<Real> kick = multiplier.solve(material, step, n, local, crushed, rest[i][3], position[i][3], i);
     if (violation != nullptr) violation[i] = kick.violation;
+    push_neighbors(i, times_transpose(kick.stress, n.inverse), kick.misfit, local.deformation.trial);
+  }
 
+  /// x_b += (k w p + misfit w e)/m_b and the opposite sum to x_i; F - I is that of the misfits e.
+  [[gnu::always_inline]] void push_neighbors(std::size_t i, const Mat3<Real>& k, Real misfit,
+                                             const Mat3<Real>& F) const {
     // Misfits are taken before anything moves, so the parts on i and its neighbours are opposite to the last bit.
-    const Mat3<Real> k = times_transpose(kick.stress, n.inverse);
+    const Vec4<Real> x = position[i], d = increment[i];
     const Vec4<Real> k0 = padded(k.column(0)), k1 = padded(k.column(1)), k2 = padded(k.column(2));
-    const Mat3<Real>& F = local.deformation.trial;
     const Vec4<Real> f0 = padded(F.column(0)), f1 = padded(F.column(1)), f2 = padded(F.column(2));
     Vec4<Real> own(Real(0), Real(0), Real(0), Real(0));
     const std::uint32_t end = pairs.start[i + 1];
@@ -74,7 +80,7 @@ struct SweepBlocks {
       const Vec4<Real> wp = p * weight;
       Vec4<Real> push = k0 * wp[0] + k1 * wp[1] + k2 * wp[2];
       if constexpr (Memory)
-        push += ((apart - p) - f0 * p[0] - f1 * p[1] - f2 * p[2] + (increment[j] - d)) * (kick.misfit * weight);
+        push += ((apart - p) - f0 * p[0] - f1 * p[1] - f2 * p[2] + (increment[j] - d)) * (misfit * weight);
       own -= push;
       target[j] += push * xj[3];
       if (held != nullptr && xj[3] == Real(0)) held[j] += push;
@@ -83,6 +89,7 @@ struct SweepBlocks {
     if (held != nullptr && x[3] == Real(0)) held[i] += own;
   }
 
+ private:
   /// Density correction (Macklin and Mueller 2013, P1 sec. 5.1): the sum of V W does not rise above its limit.
   void thin_out(std::size_t i) const {
     const Vec4<Real> x = position[i], d = increment[i];

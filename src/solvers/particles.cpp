@@ -9,9 +9,11 @@
 #include <numbers>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "common/error.hpp"
 #include "geometry/sampling.hpp"
+#include "solvers/blocks.hpp"
 
 namespace ductile {
 
@@ -19,10 +21,13 @@ namespace {
 
 /// Places particles in rows, rows in layers: walking along a row, the neighbours of the next particle follow those of
 /// the last in memory, which the processor fetches ahead (along a Morton curve gathers took twice as long). Layers are
-/// stacked along the body's longest extent, so that the few that a particle reaches stay in the cache.
+/// stacked along the body's longest extent, so that the few that a particle reaches stay in the cache. Where space is
+/// swept block by block, the same in tiles of about a block (`tile` cells wide; 0: all is one tile): a sweep then reads
+/// memory in a row, a fifth faster.
 class RowOrder {
  public:
-  RowOrder(const Eigen::AlignedBox3d& bounds, double cell) : corner_(bounds.min()), cell_(cell) {
+  RowOrder(const Eigen::AlignedBox3d& bounds, double cell, std::uint64_t tile)
+      : corner_(bounds.min()), cell_(cell), tile_(tile == 0 ? most_cells + 1 : tile) {
     std::array<int, 3> axis = {0, 1, 2};
     const auto cells = [&](int a) { return std::llround(bounds.sizes()[a] / cell); };
     std::stable_sort(axis.begin(), axis.end(), [&](int a, int b) { return cells(a) > cells(b); });
@@ -30,18 +35,34 @@ class RowOrder {
     along_ = axis[1];
     row_ = axis[2];
   }
-  [[nodiscard]] std::uint64_t operator()(const Eigen::Vector3d& point) const {
+  /// Tile, and place in it.
+  [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> operator()(const Eigen::Vector3d& point) const {
     const auto cell = [&](int axis) {
-      return std::uint64_t(std::clamp((point[axis] - corner_[axis]) / cell_, 0.0, 2097151.0));
+      return std::uint64_t(std::clamp((point[axis] - corner_[axis]) / cell_, 0.0, double(most_cells)));
     };
-    return cell(layer_) << 42 | cell(row_) << 21 | cell(along_);
+    const std::array<std::uint64_t, 3> at = {cell(layer_), cell(row_), cell(along_)};
+    return {place(at[0] / tile_, at[1] / tile_, at[2] / tile_), place(at[0] % tile_, at[1] % tile_, at[2] % tile_)};
   }
 
  private:
+  static constexpr std::uint64_t most_cells = (1u << 21) - 1;
+
+  static std::uint64_t place(std::uint64_t layer, std::uint64_t row, std::uint64_t along) {
+    return layer << 42 | row << 21 | along;
+  }
+
   Eigen::Vector3d corner_;
   double cell_;
+  std::uint64_t tile_;
   int layer_, row_, along_;
 };
+
+/// Width in spacings of the blocks that a body of so many particles is swept in.
+std::uint64_t tile_width(const scene::Scene& scene, std::size_t particles) {
+  if (scene.solver.method != scene::Method::xpbi) return 0;
+  const double least = 2 * scene.solver.smoothing.support;
+  return std::uint64_t(std::ceil(least * block_widening(particles, least * least * least)));
+}
 
 void refuse_if_too_large(const scene::Scene& scene) {
   double particles = 0;
@@ -84,7 +105,7 @@ Particles sample(const scene::Scene& scene) {
   std::vector<Eigen::Vector3d> rest;
   std::vector<double> volume;
   std::vector<std::uint32_t> body;
-  std::vector<std::uint64_t> code;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> code;
   for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
     const auto& source = scene.bodies[b];
     auto samples = [&] {
@@ -94,7 +115,8 @@ Particles sample(const scene::Scene& scene) {
         throw InputError(fmt::format("{}: body \"{}\": {}", scene.file.string(), source.name, error.what()));
       }
     }();
-    const RowOrder order_of(geometry::bounds(source.shape), source.spacing);
+    const RowOrder order_of(geometry::bounds(source.shape), source.spacing,
+                            tile_width(scene, samples.positions.size()));
     for (std::size_t i = 0; i < samples.positions.size(); ++i) {
       rest.push_back(samples.positions[i]);
       volume.push_back(samples.volumes[i]);

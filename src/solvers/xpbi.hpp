@@ -59,6 +59,13 @@ class Xpbi final : public ParticleSolver<Real> {
     [[nodiscard]] bool rests() const { return Memory && !plastic; }
   };
 
+  /// Blocks per work-item of SweepLanes: a few where the compiler makes vector instructions of loops.
+#if defined(DUCTILE_BACKEND_HOST)
+  static constexpr std::size_t sweep_width = 8;
+#else
+  static constexpr std::size_t sweep_width = 1;
+#endif
+
   void build_groups();
   [[nodiscard]] Material make_material(const scene::Material& source, Range range);
   template <class State>

@@ -333,7 +333,7 @@ void Xpbi<Real, Memory>::colour_blocks_now() {
     if (group.rests()) continue;
     const auto extent = reduce<Largest<Real>>(queue_, "xpbi.blocks", group.range.count,
                                               LargestOf<Real>{extent_.data() + group.range.first});
-    constexpr double narrow = 64;  // particles in a block of the least width, about
+    const double narrow = 8 * std::pow(scene_.solver.smoothing.support, 3);  // particles in a block of the least width
     const double wider = block_widening(group.range.count, narrow);
     const double width = wider * std::max(2 * double(extent.value), widest_) * 1.0001 +
                          16 * double(std::numeric_limits<Real>::epsilon()) * size;

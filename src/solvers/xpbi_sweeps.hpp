@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/xpbi/lanes.hpp"
 #include "runtime/launch.hpp"
 #include "solvers/xpbi.hpp"
 
@@ -12,30 +13,34 @@ void Xpbi<Real, Memory>::launch_sweeps(Group& group, const char* name, const Mul
                                        Real* violation, bool apart) {
   const bool distances = apart && scene_.solver.least_distance > 0 && (!Memory || group.plastic);
   std::visit(
-      [&](const auto& material) {
-        for (const Range& colour : group.blocks.colour)
-          launch(queue_, name, colour.count,
-                 SweepBlocks<Real, Memory, std::decay_t<decltype(material)>, Multiplier>{
-                     pairs(),
-                     neighborhood_.data(),
-                     position_.data(),
-                     rest_.data(),
-                     displacement_gradient_.data(),
-                     loading_.data(),
-                     material,
-                     group.constants,
-                     group.blocks.start.data() + colour.first,
-                     group.blocks.member.data(),
-                     increment_.data(),
-                     target,
-                     multiplier,
-                     violation,
-                     apart ? held_.data() : nullptr,
-                     distances ? close_.data() : nullptr,
-                     radius_.data(),
-                     Real(2 * scene_.solver.least_distance),
-                     Real(2 * scene_.solver.smoothing.support),
-                     most_density_});
+      [&]<class Material>(const Material& material) {
+        for (const Range& colour : group.blocks.colour) {
+          const SweepBlocks<Real, Memory, Material, Multiplier> sweep{pairs(),
+                                                                      neighborhood_.data(),
+                                                                      position_.data(),
+                                                                      rest_.data(),
+                                                                      displacement_gradient_.data(),
+                                                                      loading_.data(),
+                                                                      material,
+                                                                      group.constants,
+                                                                      group.blocks.start.data() + colour.first,
+                                                                      group.blocks.member.data(),
+                                                                      increment_.data(),
+                                                                      target,
+                                                                      multiplier,
+                                                                      violation,
+                                                                      apart ? held_.data() : nullptr,
+                                                                      distances ? close_.data() : nullptr,
+                                                                      radius_.data(),
+                                                                      Real(2 * scene_.solver.least_distance),
+                                                                      Real(2 * scene_.solver.smoothing.support),
+                                                                      most_density_};
+          if constexpr (std::is_same_v<Multiplier, ScalarMultiplier<Real>>)
+            launch(queue_, name, (colour.count + sweep_width - 1) / sweep_width,
+                   SweepLanes<Real, Memory, Material, int(sweep_width)>{sweep, colour.count});
+          else
+            launch(queue_, name, colour.count, sweep);
+        }
       },
       group.material);
 }
