@@ -53,7 +53,13 @@ TEST(Scenes, HaveThePapersNumbersOfParticles) {
   EXPECT_EQ(count("tori_box"), 50544U);
   EXPECT_EQ(count("rabbit"), 41555U);
   EXPECT_EQ(count("sausages"), 38448U);
-  // The paper on XPBI gives three digits; lattices meet them to 1 %.
+  const auto plates = sample(scene::read_scene(scenes / "metal.toml", {}));
+  EXPECT_EQ(std::ranges::count(plates.body, 0U), 4875);
+}
+
+TEST(Scenes, ReachTheCountsOfTheXpbiPaper) {
+  if (available_memory() < 8e9) GTEST_SKIP() << "scenes of this size are refused where they do not fit";
+  // The paper gives three digits; lattices meet them to 1 %.
   const auto near = [](const std::string& name, const std::string& spacing, double paper) {
     const auto scene = scene::read_scene(scenes / (name + ".toml"), {"bodies." + spacing});
     EXPECT_NEAR(double(sample(scene).size()) / paper, 1, 0.01) << name;
@@ -62,8 +68,7 @@ TEST(Scenes, HaveThePapersNumbersOfParticles) {
   near("hourglass", "sand.spacing=0.00128", 1.01e6);
   near("snow_plough", "snow.spacing=0.00244", 2.48e6);
   near("dam_breach", "dam.spacing=0.00266", 4.00e6);
-  const auto plates = sample(scene::read_scene(scenes / "metal.toml", {}));
-  EXPECT_EQ(std::ranges::count(plates.body, 0U), 4875);
+  near("cream", "cream.spacing=0.00565", 20e3);
 }
 
 TEST(Scenes, EveryFileIsAScene) {
