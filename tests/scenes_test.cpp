@@ -209,7 +209,7 @@ TEST(Scenes, GrainsRunThroughTheNeckAndStayInTheGlass) {
 }
 
 TEST(Scenes, SnowballBurstsOnTheWall) {
-  const auto snow = ran("snowball", 450);
+  const auto snow = ran("snowball", 400);
   // Neighbours on the lattice are up to 1.4 spacings apart; what is further from the rest has come off.
   const auto sizes = lumps(snow.positions, 1.5 * snow.scene.bodies[0].spacing);
   EXPECT_GE(std::ranges::count_if(sizes, [](std::size_t size) { return size >= 5; }), 5) << "lumps, not dust alone";
