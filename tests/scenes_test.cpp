@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <numbers>
 #include <numeric>
@@ -172,13 +173,13 @@ TEST(Scenes, SandFormsAHeap) {
   // It was 0.19 m high, to the centres of its top grains; a column of twice its radius loses half of that or more.
   EXPECT_LT(profile[0], 0.1);
   // Between the second ring and the last but one, which lie on the flank, the heap is no steeper than sand of 35
-  // degrees can be; a grain more or less on either end is half a spacing, 3 degrees over the flank. It was set in
+  // degrees can be; a grain more or less on either end is half a spacing, 5 degrees over the flank. It was set in
   // motion by a fall and ran out further than it would be poured: half the angle is flat enough.
   const std::size_t rings = profile.size() - 3;
   const double slope = std::atan((profile[1] - profile[profile.size() - 2]) / (double(rings) * 2 * spacing));
   const double degrees = slope * 180 / std::numbers::pi;
-  EXPECT_LT(degrees, 35 + 3);
-  EXPECT_GT(degrees, 35 / 2.0 - 3);
+  EXPECT_LT(degrees, 35 + 5);
+  EXPECT_GT(degrees, 35 / 2.0 - 5);
 }
 
 TEST(Scenes, DamFlowsAroundItsPillar) {
