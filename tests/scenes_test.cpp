@@ -3,7 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <functional>
+#include <map>
+#include <numbers>
+#include <numeric>
 
 #include "scene/scene.hpp"
 #include "solvers/particles.hpp"
@@ -53,6 +58,20 @@ TEST(Scenes, HaveThePapersNumbersOfParticles) {
   EXPECT_EQ(std::ranges::count(plates.body, 0U), 4875);
 }
 
+TEST(Scenes, ReachTheCountsOfTheXpbiPaper) {
+  if (available_memory() < 8e9) GTEST_SKIP() << "scenes of this size are refused where they do not fit";
+  // The paper gives three digits; lattices meet them to 1 %.
+  const auto near = [](const std::string& name, const std::string& spacing, double paper) {
+    const auto scene = scene::read_scene(scenes / (name + ".toml"), {"bodies." + spacing});
+    EXPECT_NEAR(double(sample(scene).size()) / paper, 1, 0.01) << name;
+  };
+  near("noodles", "strand.spacing=0.0008", 1.18e6);
+  near("hourglass", "sand.spacing=0.00128", 1.01e6);
+  near("snow_plough", "snow.spacing=0.00244", 2.48e6);
+  near("dam_breach", "dam.spacing=0.00266", 4.00e6);
+  near("cream", "cream.spacing=0.00565", 20e3);
+}
+
 TEST(Scenes, EveryFileIsAScene) {
   int files = 0;
   for (const auto& entry : fs::recursive_directory_iterator(scenes))
@@ -60,7 +79,7 @@ TEST(Scenes, EveryFileIsAScene) {
       EXPECT_NO_THROW((void)scene::read_scene(entry.path(), {})) << entry.path();
       ++files;
     }
-  EXPECT_GE(files, 14);
+  EXPECT_GE(files, 30);
 }
 
 TEST(Scenes, RingsStayInTheirBox) {
@@ -111,6 +130,140 @@ TEST(Scenes, CowSurvivesItsImpact) {
   const auto cow = ran("fast_impact", 150, {"bodies[0].spacing=0.09"});
   EXPECT_LT(cow.end.max_speed, 60);
   for (const auto& x : cow.positions) EXPECT_GT(x.z(), 0);
+}
+
+/// Where the particles are at rest, in the order of the positions.
+std::vector<Vector3d> rest_of(const scene::Scene& scene) {
+  const auto particles = sample(scene);
+  std::vector<Vector3d> rest(particles.size());
+  for (std::size_t i = 0; i < rest.size(); ++i) rest[particles.id[i]] = particles.rest[i];
+  return rest;
+}
+
+/// Sizes of the groups of particles that are closer to each other than the reach, largest first.
+std::vector<std::size_t> lumps(const std::vector<Vector3d>& x, double reach) {
+  std::vector<std::size_t> parent(x.size());
+  std::iota(parent.begin(), parent.end(), std::size_t(0));
+  const auto root = [&](std::size_t i) {
+    while (parent[i] != i) i = parent[i] = parent[parent[i]];
+    return i;
+  };
+  for (std::size_t i = 0; i < x.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if ((x[i] - x[j]).squaredNorm() < reach * reach) parent[root(i)] = root(j);
+  std::map<std::size_t, std::size_t> size;
+  for (std::size_t i = 0; i < x.size(); ++i) ++size[root(i)];
+  std::vector<std::size_t> sizes;
+  for (const auto& [first, count] : size) sizes.push_back(count);
+  std::ranges::sort(sizes, std::greater{});
+  return sizes;
+}
+
+TEST(Scenes, SandFormsAHeap) {
+  const auto sand = ran("sand_column", 600);
+  const double spacing = sand.scene.bodies[0].spacing;
+  // Highest grain of each ring, two grains wide, about the middle.
+  std::vector<double> profile;
+  for (const auto& x : sand.positions) {
+    const auto ring = std::size_t(std::hypot(x.x(), x.y()) / (2 * spacing));
+    profile.resize(std::max(profile.size(), ring + 1), 0);
+    profile[ring] = std::max(profile[ring], x.z());
+  }
+  ASSERT_GE(profile.size(), 5U);
+  // It was 0.19 m high, to the centres of its top grains; a column of twice its radius loses half of that or more.
+  EXPECT_LT(profile[0], 0.1);
+  // Between the second ring and the last but one, which lie on the flank, the heap is no steeper than sand of 35
+  // degrees can be; a grain more or less on either end is half a spacing, 5 degrees over the flank. It was set in
+  // motion by a fall and ran out further than it would be poured: half the angle is flat enough.
+  const std::size_t rings = profile.size() - 3;
+  const double slope = std::atan((profile[1] - profile[profile.size() - 2]) / (double(rings) * 2 * spacing));
+  const double degrees = slope * 180 / std::numbers::pi;
+  EXPECT_LT(degrees, 35 + 5);
+  EXPECT_GT(degrees, 35 / 2.0 - 5);
+}
+
+TEST(Scenes, DamFlowsAroundItsPillar) {
+  const auto dam = ran("dam_breach", 700);
+  const auto& pillar = dam.scene.colliders[1].shape;
+  const double behind = pillar.position.x() + 0.06;  // its radius
+  int passed = 0;
+  for (const auto& x : dam.positions) {
+    // Centres keep half a spacing of 5 cm; half of that for contacts that are still being solved.
+    EXPECT_GT(geometry::signed_distance(pillar, x), 0.0125);
+    if (x.x() > behind) ++passed;
+  }
+  EXPECT_GT(passed, 10) << "through both gaps, four grains wide";
+}
+
+TEST(Scenes, GrainsRunThroughTheNeckAndStayInTheGlass) {
+  const auto sand = ran("hourglass", 700);
+  int below = 0;
+  for (const auto& x : sand.positions) {
+    // Centres keep half a spacing of 1 cm from every wall; half of that for contacts that are still being solved.
+    EXPECT_GT(geometry::signed_distance(sand.scene.colliders[0].shape, x), 0.0025);
+    EXPECT_LT(geometry::signed_distance(sand.scene.colliders[1].shape, x), -0.0025);
+    EXPECT_GT(x.z(), -0.2 + 0.0025);
+    if (x.z() < -0.08) ++below;  // the neck's torus ends there
+  }
+  EXPECT_GT(below, 100);
+  EXPECT_LT(below, int(sand.positions.size() / 2)) << "a narrow neck lets them pass slowly";
+}
+
+TEST(Scenes, SnowballBurstsOnTheWall) {
+  const auto snow = ran("snowball", 400);
+  // Neighbours on the lattice are up to 1.4 spacings apart; what is further from the rest has come off.
+  const auto sizes = lumps(snow.positions, 1.5 * snow.scene.bodies[0].spacing);
+  EXPECT_GE(std::ranges::count_if(sizes, [](std::size_t size) { return size >= 5; }), 5) << "lumps, not dust alone";
+  EXPECT_LT(sizes[0], snow.positions.size() * 9 / 10) << "a tenth and more has come off";
+  for (const auto& x : snow.positions) EXPECT_LT(x.x(), 0) << "the wall's face";
+}
+
+TEST(Scenes, PlasticineKeepsTheDentOfItsStamp) {
+  const auto block = ran("plasticine", 500);
+  const auto rest = rest_of(block.scene);
+  double start = 0, top = 0, corner = 0;
+  int dented = 0, corners = 0;
+  for (std::size_t i = 0; i < rest.size(); ++i) {
+    if (rest[i].z() < 0.11) continue;
+    start = rest[i].z();
+    const double radius = std::hypot(rest[i].x(), rest[i].y());
+    if (std::abs(radius - 0.09) < 0.01) top += block.positions[i].z(), ++dented;
+    if (radius > 0.24) corner += block.positions[i].z(), ++corners;
+  }
+  ASSERT_GT(dented, 0);
+  ASSERT_GT(corners, 0);
+  // The ring went 4.5 cm deep; particles half a spacing inside the surface follow it except for what flows aside.
+  EXPECT_LT(top / dented, start - 0.025);
+  // Far from the stamp only the material that flows away from it is felt, and the weight.
+  EXPECT_NEAR(corner / corners, start, 0.01);
+}
+
+TEST(Scenes, DoughKeepsItsShape) {
+  const auto dough = ran("noodles", 600);
+  const auto rest = rest_of(dough.scene);
+  const double spacing = dough.scene.bodies[0].spacing;
+  const std::size_t n = rest.size() / 2;
+  double highest = 0;
+  for (std::size_t strand = 0; strand < 2; ++strand) {
+    // Middle of each layer of the strand, from its lower end to the upper one.
+    std::map<long, Vector3d> sum;
+    std::map<long, int> count;
+    for (std::size_t i = strand * n; i < (strand + 1) * n; ++i) {
+      const long layer = std::lround(rest[i].z() / spacing * 2);
+      sum.try_emplace(layer, Vector3d::Zero()).first->second += dough.positions[i];
+      ++count[layer];
+      highest = std::max(highest, dough.positions[i].z());
+      EXPECT_GT(dough.positions[i].z(), 0);
+    }
+    std::vector<Vector3d> middle;
+    for (const auto& [layer, x] : sum) middle.push_back(x / count[layer]);
+    // Nowhere torn: a strand that carries its weight below yield is stretched by less than 1 %, a neck by far more.
+    for (std::size_t k = 1; k < middle.size(); ++k) EXPECT_LT((middle[k] - middle[k - 1]).norm(), 1.1 * spacing);
+  }
+  // The yield stress carries half a metre of the dough: the pile stands as high as it was left, where a liquid would
+  // lie flat, and is at rest: 10 uJ are 0.1 m/s of the 2 g of both.
+  EXPECT_GT(highest, 0.05);
+  EXPECT_LT(dough.end.kinetic_energy, 1e-5);
 }
 
 }  // namespace
