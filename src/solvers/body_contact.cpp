@@ -66,7 +66,7 @@ void BodyContact<Real>::find_pairs(Queue& queue, const Vec4<Real>* position, dou
                     reach / double(widest_), 0.5 * farthest * double(widest_) / reach));
   // Fast bodies meet many particles at once, which share the way of a pass: this many a step stop them all.
   constexpr int enough = 20;
-  passes_ = reach > 0.75 * double(widest_) ? (enough + iterations_ - 1) / iterations_ : 1;
+  passes_ = reach > 0.4 * double(widest_) ? (enough + iterations_ - 1) / iterations_ : 1;
   launch(queue, "contact.search", particle_.size(),
          GatherPositions<Real>{particle_.data(), position, surface_position_.data()});
   pairs_ = find_neighbors<Real>(queue, surface_position_, widest_ + Real(2 * reach), may_touch_);
