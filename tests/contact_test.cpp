@@ -503,7 +503,8 @@ TEST(Collider, IsMetOnTheWay) {
 }
 
 TEST(Collider, ThinPlatesStopFastBodies) {
-  // A block meets a plate a tenth of a spacing thick at several spacings per step: it falls onto it, or is struck by it.
+  // A block meets a plate a tenth of a spacing thick at several spacings per step: it falls onto it, or is struck by
+  // it.
   constexpr double s = 0.05;
   for (const bool mesh : {false, true})
     for (const double spacings : {1.0, 3.0, 6.0})
@@ -533,7 +534,8 @@ TEST(Collider, ThinPlatesStopFastBodies) {
         const double surface = (struck ? speed * steps * scene.solver.time_step : 0) + size.z() / 2;
         for (const auto& x : positions(*solver))
           // Half a spacing from the surface; a mesh's grid rounds its faces off by a quarter of its width.
-          EXPECT_GT(x.z(), surface + (mesh ? 0.25 : 0.499) * s) << spacings << " spacings" << (struck ? ", struck" : "");
+          EXPECT_GT(x.z(), surface + (mesh ? 0.25 : 0.499) * s)
+              << spacings << " spacings" << (struck ? ", struck" : "");
       }
 }
 
