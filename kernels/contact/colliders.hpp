@@ -33,10 +33,37 @@ struct Collider {
     if (inside) local = {-local.distance, -local.normal};
     return local;
   }
+  /// What a particle of radius `keep` that goes from `begin` to `end` in the step meets: as `distance(end)`, or, if its
+  /// centre comes to the surface on the way there, the distance from the surface's tangent plane at that place. Seen
+  /// from the collider the way is taken as straight.
+  DistanceNormal<Real> met(const Vec3<Real>& begin, const Vec3<Real>& end, Real keep) const {
+    const DistanceNormal<Real> last = distance(end);
+    if (shape == ColliderShape::plane) return last;  // one side only: nothing passes through
+    const Vec3<Real> from = transpose_times(back, begin - start) + center, way = end - from;
+    const Real length = norm(way);
+    // Outside of its grid a mesh is nearer than the sum that the grid gives, by the root of two at most.
+    const Real certain = shape == ColliderShape::grid ? Real(0.7f) : Real(1);
+    // On a short way the centre cannot come to the surface, and on none shorter than the distance that is left.
+    if (!(length > Real(0.5f) * keep) || !(length > certain * last.distance - keep)) return last;
+    Real gone = Real(0);
+    for (int step = 0; step < most_steps && gone < length; ++step) {
+      const Vec3<Real> here = from + (gone / length) * way;
+      const DistanceNormal<Real> surface = distance(here);
+      if (surface.distance < Real(0.5f) * keep) {
+        if (step == 0 && !(surface.distance > Real(0))) return last;  // it began inside
+        const Real plane = surface.distance + dot(end - here, surface.normal);
+        return plane < keep ? DistanceNormal<Real>{plane, surface.normal} : last;
+      }
+      gone += certain * (surface.distance - Real(0.25f) * keep);  // stays on this side of the surface
+    }
+    return last;
+  }
   /// How far the collider's matter at `world` moved during the step.
   Vec3<Real> displacement(const Vec3<Real>& world) const { return world - (back * (world - center) + start); }
 
  private:
+  static constexpr int most_steps = 64;  // of a quarter of the radius at least, usually far more
+
   DistanceNormal<Real> local_distance(const Vec3<Real>& p) const {
     switch (shape) {
       case ColliderShape::box:
@@ -77,7 +104,7 @@ struct ResolveColliders {
     bool touched = false;
     Vec4<Real> history;
     for (std::uint32_t c = 0; c < colliders; ++c) {
-      const auto surface = collider[c].distance(xyz(x) + d);
+      const auto surface = collider[c].met(xyz(x), xyz(x) + d, keep);
       const Real depth = keep - surface.distance;
       if (!(depth > Real(0))) continue;
       if (!touched) history = contact[i];

@@ -58,33 +58,38 @@ struct ContactPairs {
     Vec3<Real> normal;  // from the other to this one
     Real overlap;
   };
+  /// A pair that approaches keeps the direction in which it first touches, however far it goes on: the present one
+  /// turns while particles pass each other, and would push them out on the far side.
   Gap gap(std::uint32_t i, std::uint32_t j) const {
     const Vec3<Real> before = xyz(position[i] - position[j]), moved = xyz(increment[i] - increment[j]);
     const Vec3<Real> apart = before + moved;
-    const Real distance = norm(apart);
-    if (dot(apart, before) <= Real(0) && squared_norm(before) > Real(0))
-      return passed(before, moved, apart, radius[i] + radius[j]);
+    const Real reach = radius[i] + radius[j], approach = -dot(before, moved);
+    const Gap none{before, Real(-1)};
+    if (approach > Real(0)) {
+      const Real way = squared_norm(moved), now = squared_norm(before), blocked = sycl::fmin(now, reach * reach);
+      // Squared: how far the two are from each other when they pass, how far apart they stop, both times the way.
+      const Real passing = way * now - approach * approach, stopping = way * blocked;
+      if (passing < glancing * glancing * stopping) {
+        const Real left = approach - way, within = stopping - passing;
+        if (left > Real(0) && left * left > within) return none;  // they do not come that far
+        const Real touch = sycl::fmax((approach - sycl::sqrt(within)) / way, Real(0));
+        const Vec3<Real> there = before + touch * moved;
+        const Vec3<Real> normal = there / norm(there);
+        return {normal, reach - dot(apart, normal)};
+      }
+    }
+    if (squared_norm(apart) >= reach * reach) return none;
     // Coincident centres have no direction: the lower index goes up.
+    const Real distance = norm(apart);
     const Vec3<Real> normal =
         distance > Real(0) ? apart / distance : Vec3<Real>{Real(0), Real(0), Real(i < j ? -1 : 1)};
-    return {normal, radius[i] + radius[j] - distance};
+    return {normal, reach - distance};
   }
 
  private:
-  /// The two would change sides during the step: if they meet on the way they push along the direction in which they
-  /// first touch, however far they have gone.
-  static Gap passed(const Vec3<Real>& before, const Vec3<Real>& moved, const Vec3<Real>& apart, Real reach) {
-    const Real way = squared_norm(moved), approach = -dot(before, moved);
-    const Real ahead = squared_norm(before) - reach * reach;  // negative: they touch already
-    const Real root = approach * approach - way * ahead;
-    if (!(root > Real(0)) && ahead > Real(0)) return {before, Real(-1)};  // they miss each other
-    const Real touch = ahead > Real(0) ? (approach - sycl::sqrt(root)) / way : Real(0);
-    const Vec3<Real> there = before + touch * moved;
-    const Real length = norm(there);
-    if (!(length > Real(0))) return {before, Real(-1)};
-    const Vec3<Real> normal = there / length;
-    return {normal, reach - dot(apart, normal)};
-  }
+  /// Pairs that pass at more than this part of their distance only brush each other and may slide past. On a square
+  /// lattice every line through a layer comes closer than 0.71 to some particle.
+  static constexpr Real glancing = Real(0.85f);
 };
 
 /// How many contacts a surface particle has now: their corrections share the way.

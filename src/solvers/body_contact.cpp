@@ -13,7 +13,10 @@ namespace ductile {
 template <class Real>
 BodyContact<Real>::BodyContact(Queue& queue, const scene::Scene& scene, const Particles& particles, const Real* radius,
                                const Vec4<Real>* rest, const std::vector<std::uint32_t>& flows)
-    : friction_(Real(scene.contact.friction)), radius_(radius), on_surface_(particles.size()) {
+    : friction_(Real(scene.contact.friction)),
+      iterations_(scene.solver.iterations),
+      radius_(radius),
+      on_surface_(particles.size()) {
   std::vector<Real> support(particles.size());
   double widest = 0;
   for (std::size_t i = 0; i < particles.size(); ++i) {
@@ -54,13 +57,16 @@ void BodyContact<Real>::cut(Queue& queue, const Pieces& pieces, const SeveredPai
 
 template <class Real>
 void BodyContact<Real>::find_pairs(Queue& queue, const Vec4<Real>* position, double reach) {
-  // Crossing particles are caught, but further than this bodies are crushed through each other before they can stop.
+  // The tests shoot bodies at each other up to here.
   constexpr double farthest = 3;  // spacings
   if (reach > farthest * double(widest_))
     throw SimulationError(
         fmt::format("Particles may move {:.0f} spacings in one step, too far to find what they touch on the way. Make "
                     "the time step {:.1g} times as long.",
                     reach / double(widest_), 0.5 * farthest * double(widest_) / reach));
+  // Fast bodies meet many particles at once, which share the way of a pass: this many a step stop them all.
+  constexpr int enough = 20;
+  passes_ = reach > 0.4 * double(widest_) ? (enough + iterations_ - 1) / iterations_ : 1;
   launch(queue, "contact.search", particle_.size(),
          GatherPositions<Real>{particle_.data(), position, surface_position_.data()});
   pairs_ = find_neighbors<Real>(queue, surface_position_, widest_ + Real(2 * reach), may_touch_);
@@ -73,11 +79,13 @@ void BodyContact<Real>::resolve(Queue& queue, const Vec4<Real>* position, Vec4<R
   if (pairs_.index.empty()) return;
   const ContactPairs<Real> pairs{
       pairs_.start.data(), pairs_.index.data(), particle_.data(), position, increment, radius_};
-  launch(queue, "contact.bodies", particle_.size(), CountContacts<Real>{pairs, count_.data()});
-  launch(queue, "contact.bodies", particle_.size(),
-         GatherContacts<Real>{pairs, count_.data(), friction_, history_.data(), correction_.data()});
-  launch(queue, "contact.bodies", particle_.size(),
-         ApplyContacts<Real>{particle_.data(), correction_.data(), increment});
+  for (int pass = 0; pass < passes_; ++pass) {
+    launch(queue, "contact.bodies", particle_.size(), CountContacts<Real>{pairs, count_.data()});
+    launch(queue, "contact.bodies", particle_.size(),
+           GatherContacts<Real>{pairs, count_.data(), friction_, history_.data(), correction_.data()});
+    launch(queue, "contact.bodies", particle_.size(),
+           ApplyContacts<Real>{particle_.data(), correction_.data(), increment});
+  }
 }
 
 template class BodyContact<float>;

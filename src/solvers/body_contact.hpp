@@ -24,13 +24,14 @@ class BodyContact {
   /// Lists every pair that can touch during a step in which no particle moves further than `reach`. Throws
   /// SimulationError if that is too far to follow.
   void find_pairs(Queue& queue, const Vec4<Real>* position, double reach);
-  /// Pushes overlapping pairs apart once.
+  /// Pushes overlapping pairs apart, several times in a fast step.
   void resolve(Queue& queue, const Vec4<Real>* position, Vec4<Real>* increment);
 
  private:
   void set_surface(Queue& queue);
 
   Real friction_ = 0, widest_ = 0;
+  int iterations_ = 1, passes_ = 1;
   const Real* radius_ = nullptr;
   std::vector<char> on_surface_;
   DeviceArray<std::uint32_t> particle_, piece_, count_, flows_;
