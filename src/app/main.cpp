@@ -47,7 +47,8 @@ void add_run(CLI::App& program, const char* name, std::function<int()>& action) 
   add_scene(*command, options->scene, options->overrides);
   command->add_option("-o,--output", options->output, "result folder (default: results/<scene's name>)")
       ->type_name("DIR")
-      ->check([](const std::string& folder) { return std::string(folder.empty() ? "the folder's name is empty" : ""); });
+      ->check(
+          [](const std::string& folder) { return std::string(folder.empty() ? "the folder's name is empty" : ""); });
   command->add_option("--threads", options->threads, "CPU threads (default: all)")->check(CLI::Range(1, 4096));
   command->add_option("--device", options->device, "device by number or part of its name; see `ductile devices`");
   command->add_flag("--resume", options->resume, "go on from the last checkpoint in the result folder");
@@ -251,6 +252,22 @@ void refuse_unknown(const CLI::App& program, const std::string& command) {
                                scene::in_quotes(command), scene::suggestion(command, views), scene::listed(views)));
 }
 
+/// ` --thread is not one of its options; did you mean "--threads"?` for each option that the command lacks.
+std::string unknown_options(const CLI::App& command, const std::vector<std::string>& words) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options())
+    for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  std::string text;
+  for (const auto& word : words) {
+    const auto option = word.substr(0, word.find('='));
+    if (!option.starts_with("--") || std::find(known.begin(), known.end(), option) != known.end()) continue;
+    text +=
+        fmt::format("\n    {} is not an option of {}{}", option, command.get_name(), scene::suggestion(option, known));
+  }
+  return text;
+}
+
 int execute(int argc, char** argv) {
   CLI::App program("Ductile simulates elastic and inelastic solids with particles.", "ductile");
   program.set_version_flag("--version", app::version);
@@ -277,9 +294,10 @@ int execute(int argc, char** argv) {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return program.exit(error);
-    const bool known = !command.empty() && command.front() != '-';
-    return report(fmt::format("{}\n    `ductile {}--help` has options and examples.", error.what(),
-                              known ? command + " " : "")
+    const auto* sub = command.starts_with('-') || command.empty() ? nullptr : program.get_subcommand(command);
+    const std::vector<std::string> words(argv + 1, argv + argc);
+    return report(fmt::format("{}{}\n    `ductile {}--help` has options and examples.", error.what(),
+                              sub != nullptr ? unknown_options(*sub, words) : "", sub != nullptr ? command + " " : "")
                       .c_str(),
                   wrong_input);
   }

@@ -134,9 +134,10 @@ void ResultFolder::read_checkpoint() {
 
 io::CsvTable ResultFolder::read_table(const std::string& name, const io::CsvTable& expected, std::size_t rows) const {
   const auto refuse = [&](const std::string& why) {
-    throw InputError(fmt::format("{} can't be gone on with: {}. Put back the file that the run wrote, or start the run "
-                                 "again with --force.",
-                                 (folder_ / name).string(), why));
+    throw InputError(
+        fmt::format("{} can't be gone on with: {}. Put back the file that the run wrote, or start the run "
+                    "again with --force.",
+                    (folder_ / name).string(), why));
   };
   if (!fs::exists(folder_ / name)) refuse("it is missing");
   auto table = io::CsvTable::read(folder_ / name);
@@ -156,15 +157,15 @@ double ResultFolder::restore(Solver& solver) {
   std::vector<StateBlock> blocks;
   for (auto& b : checkpoint_->blocks) blocks.push_back({b.name, std::move(b.bytes)});
   history_ = read_table("history.csv", history_, json.at("history_rows").get<std::size_t>());
-  if (!scene_.probes.empty())
-    probes_ = read_table("probes.csv", probes_, json.at("probe_rows").get<std::size_t>());
+  if (!scene_.probes.empty()) probes_ = read_table("probes.csv", probes_, json.at("probe_rows").get<std::size_t>());
   frames_.clear();
   for (const auto& frame : json.at("frames")) {
     frames_.emplace_back(frame.at(0).get<double>(), frame.at(1).get<std::string>());
     if (const fs::path file = folder_ / frames_.back().second; !fs::is_regular_file(file))
-      throw InputError(fmt::format("{} is missing, so this result can't be made whole. Put it back, or start the run "
-                                   "again with --force.",
-                                   file.string()));
+      throw InputError(
+          fmt::format("{} is missing, so this result can't be made whole. Put it back, or start the run "
+                      "again with --force.",
+                      file.string()));
   }
   solver.restore(json.at("step").get<long long>(), blocks);
   checkpoint_.reset();
