@@ -26,8 +26,7 @@ std::string remedy(int code, std::size_t size) {
   switch (code) {
     case ENOSPC:
     case EDQUOT:
-      return fmt::format("free space there (this file needs {:.1f} MB).",
-                         static_cast<double>(size) / 1e6);
+      return fmt::format("free space there (this file needs {:.1f} MB).", static_cast<double>(size) / 1e6);
     case EFBIG:
       return "raise the limit on file sizes (ulimit -f).";
     case EROFS:
