@@ -193,15 +193,15 @@ TEST_F(App, InterruptedRunFinishesTheFrameAndSaysHowToGoOn) {
   write_scene();
   const std::vector<std::string> scene{"run", at("scene.toml"), "-o", at("out"), "--set"};
   auto longer = scene;
-  longer.push_back("solver.end_time=100");
+  longer.insert(longer.end(), {"solver.end_time=100", "--threads", "1"});
   const pid_t child = start(longer);
   for (int k = 0; k < 3000 && !fs::exists(at("out") / "particles" / "particles_000006.vtp"); ++k)
     std::this_thread::sleep_for(20ms);
   kill(child, SIGINT);
   EXPECT_EQ(wait_for(child), 130);
   // What it says to type is what goes on, changes of the scene included.
-  EXPECT_NE(error().find("ductile run " + at("scene.toml").string() + " -o " + at("out").string() +
-                         " --set solver.end_time=100 --resume"),
+  EXPECT_NE(error().find("  " DUCTILE_EXECUTABLE " run " + at("scene.toml").string() + " -o " + at("out").string() +
+                         " --set solver.end_time=100 --threads 1 --resume\n"),
             std::string::npos)
       << error();
   const auto record = nlohmann::json::parse(read(at("out") / "run.json"));
@@ -309,6 +309,73 @@ TEST_F(App, ExistingResultIsNeverOverwritten) {
   EXPECT_EQ(read(at("mine") / "thesis.tex"), "years of work");
 }
 
+TEST_F(App, ResumeTakesOnlyWhatTheRunItselfWrote) {
+  write_scene();
+  ASSERT_EQ(run({"run", at("scene.toml"), "-o", at("whole"), "-q"}), 0) << error();
+  const auto refused = [&](const std::string& words, const std::function<void(const fs::path&)>& harm) {
+    fs::remove_all(at("out"));
+    fs::copy(at("whole"), at("out"), fs::copy_options::recursive);
+    harm(at("out"));
+    expect_error(2, {"run", at("scene.toml"), "-o", at("out"), "--resume", "--set", "solver.end_time=0.15", "-q"},
+                 {words, "--force"});
+  };
+  refused("history.csv can't be gone on with: it is missing",
+          [](const fs::path& out) { fs::remove(out / "history.csv"); });
+  refused("columns", [](const fs::path& out) { std::ofstream(out / "history.csv") << "step,time\n0,0\n"; });
+  refused("counts 121 rows in it, it has 2", [](const fs::path& out) {
+    const std::string table = read(out / "probes.csv");
+    std::size_t end = 0;
+    for (int line = 0; line < 3; ++line) end = table.find('\n', end) + 1;
+    std::ofstream(out / "probes.csv") << table.substr(0, end);
+  });
+  refused("particles_000003.vtp is missing",
+          [](const fs::path& out) { fs::remove(out / "particles" / "particles_000003.vtp"); });
+}
+
+TEST_F(App, IntervalsBeyondTheRunAreItsEnd) {
+  write_scene();
+  // More steps than any integer counts.
+  ASSERT_EQ(run({"run", at("scene.toml"), "-o", at("out"), "-q", "--set", "output.interval=1e300", "--set",
+                 "output.checkpoint_interval=1e300"}),
+            0)
+      << error();
+  EXPECT_TRUE(fs::exists(at("out") / "particles" / "particles_000001.vtp"));
+  EXPECT_FALSE(fs::exists(at("out") / "particles" / "particles_000002.vtp"));
+}
+
+TEST_F(App, WhatCanNotBePrintedIsAFailure) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
+  const auto into_a_full_disk = [] { dup2(open("/dev/full", O_WRONLY), STDOUT_FILENO); };
+  EXPECT_EQ(run({"scenes"}, into_a_full_disk), 1);
+  EXPECT_NE(error().find("No space left on device"), std::string::npos) << error();
+  write_scene();
+  EXPECT_EQ(run({"probe", at("scene.toml"), "--material", "rubber", "--path", "uniaxial", "--from", "0.5", "--to", "2",
+                 "--steps", "3000"},
+                into_a_full_disk),
+            1);
+  EXPECT_NE(error().find("No space left on device"), std::string::npos) << error();
+}
+
+TEST_F(App, MistypedCommandsAndOptionsAreNamed) {
+  expect_error(2, {"rnu", "first_light"}, {"no command \"rnu\"", "did you mean \"run\"?", "compare"});
+  expect_error(2, {"run"}, {"scene", "`ductile run --help`"});
+  expect_error(2, {"run", write_scene(), "--thread", "2"},
+               {"--thread", "did you mean \"--threads\"?", "`ductile run --help`"});
+  expect_error(2, {"run", at("scene.toml"), "-o", ""}, {"--output", "empty"});
+  expect_error(2, {"run", folder_}, {"is a folder"});
+  expect_error(2, {"run", ""}, {"empty", "ductile scenes"});
+}
+
+TEST_F(App, MemoryIsThatOfTheProcessToo) {
+  // 2.4 million particles; the machine has room for them, the process has not.
+  const auto limited = [] {
+    const rlimit limit{500'000'000, 500'000'000};
+    setrlimit(RLIMIT_AS, &limit);
+  };
+  EXPECT_EQ(run({"check", write_scene(), "--set", "bodies[0].spacing=0.003"}, limited), 2);
+  EXPECT_NE(error().find("0.5 GB are free"), std::string::npos) << error();
+}
+
 TEST_F(App, BadInputIsRefusedWithPlaceAndRemedy) {
   expect_error(2, {"run", at("missing.toml")}, {"missing.toml"});
   write_scene("iteration = 3\n");
@@ -322,6 +389,14 @@ TEST_F(App, BadInputIsRefusedWithPlaceAndRemedy) {
   expect_error(2, {"run", at("scene.toml"), "--bogus"}, {"--bogus"});
   expect_error(2, {"run", at("scene.toml"), "-o", at("out"), "--resume"}, {"nothing to resume"});
   expect_error(2, {"bench", "bogus"}, {"bogus", "total-lagrangian"});
+  expect_error(2, {"bench", "svd", "--json", at("none/bench.json")}, {"--json", "no folder", at("none").string()});
+  // Beyond 1e6 m single precision rounds by more than the spacing.
+  expect_error(2, {"run", at("scene.toml"), "-o", at("out"), "--set", "bodies[0].position=[1e6, 0, 0]"},
+               {"\"block\"", "single precision", "solver.precision = \"double\""});
+  EXPECT_EQ(
+      run({"check", at("scene.toml"), "--set", "bodies[0].position=[1e6, 0, 0]", "--set", "solver.precision=double"}),
+      0)
+      << error();
   expect_error(3, {"run", at("scene.toml"), "-o", at("new"), "--device", "no such device"}, {"no such device"});
   write_scene("",
               "[[fixtures]]\nname = \"nowhere\"\nbody = \"block\"\nregion = { type = \"sphere\", radius = 0.1, "
@@ -384,6 +459,16 @@ TEST_F(App, CompareFindsWhereResultsDiffer) {
   expect_error(2, {"compare", at("a"), at("none")}, {"none", "not a result folder"});
   ASSERT_EQ(run({"run", at("scene.toml"), "-o", at("d"), "-q", "--set", "bodies[0].spacing=0.1"}), 0) << error();
   expect_error(2, {"compare", at("a"), at("d")}, {"512", "64", "spacing"});
+  const std::string record = read(at("b") / "run.json");
+  for (const char* text : {"[1]", "\"text\"", "{"}) {
+    std::ofstream(at("b") / "run.json") << text;
+    expect_error(2, {"compare", at("a"), at("b")}, {"run.json"});
+  }
+  std::ofstream(at("b") / "run.json") << R"({"title": 3, "wall_seconds": "long"})";  // of some other version
+  EXPECT_EQ(run({"compare", at("a"), at("b"), "--tolerance", "0"}), 0) << error();
+  std::ofstream(at("b") / "run.json") << record;
+  std::ofstream(at("b") / "history.csv") << "a,b\n";
+  expect_error(2, {"compare", at("a"), at("b")}, {(at("b") / "history.csv").string(), "time"});
   std::ofstream(at("b") / "particles" / "particles_000003.vtp") << "torn";
   expect_error(2, {"compare", at("a"), at("b")}, {"particles_000003.vtp", "damaged"});
 }

@@ -473,6 +473,12 @@ INSTANTIATE_TEST_SUITE_P(
                  "scene.toml:13:1: probes[0].fixture is not used by quantity mean-position\n    expected it with "
                  "quantity reaction only"}));
 
+TEST_F(SceneReader, ABillionCopiesAreRefusedBeforeTheyAreMade) {
+  const auto text = report(minimal_, {"bodies[0].copies={ count = [1000, 1000, 1000], spacing = [1, 1, 1] }"});
+  EXPECT_NE(text.find("bodies[0].copies"), std::string::npos) << text;
+  EXPECT_NE(text.find("at most 100000 bodies"), std::string::npos) << text;
+}
+
 TEST_F(SceneReader, AReactionProbeNamesNoOtherBodyThanItsFixture) {
   EXPECT_EQ(report_on(data("full.toml"), {"probes.load.body=beam"}),
             "--set probes.load.body=beam: probes[2].body = \"beam\" is not the body of fixture \"grip\"\n    expected "

@@ -50,10 +50,12 @@ build_targets() {
   shift
   preset=$(preset_of "$build")
   folder=$root/build/$build
-  if [[ ! -f $folder/build.ninja ]]; then
+  # A Python environment that came later brings the Python module.
+  if [[ ! -f $folder/build.ninja || $root/.venv/.installed -nt $folder/build.ninja ]]; then
     if [[ $build == dpcpp-jit ]]; then "$root/tools/setup" --python; else "$root/tools/setup"; fi
     say "Configuring $build in build/$build"
     log=$(cd "$root" && cmake --preset "$preset" 2>&1) || fail "$log"
+    touch "$folder/build.ninja"
   fi
   # One build at a time in a folder; ninja itself doesn't guard it.
   (

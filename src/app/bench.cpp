@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "app/bench_case.hpp"
@@ -113,6 +114,10 @@ int bench(const BenchOptions& options) {
     throw InputError(fmt::format("--precision {} is neither single nor double.", options.precision));
   if (!(options.particles >= 8 && options.particles <= 1e9))
     throw InputError("--particles takes a number from 8 to 1e9.");
+  // Minutes of measuring must not end at a name that was wrong from the start.
+  if (const auto folder = std::filesystem::absolute(options.json).parent_path();
+      !options.json.empty() && !std::filesystem::is_directory(folder))
+    throw InputError(fmt::format("--json {}: there is no folder {}.", options.json.string(), folder.string()));
   Queue queue({options.device, options.threads});
   if (options.precision == "double" && !queue.device().double_precision)
     throw DeviceError(fmt::format("The device \"{}\" has no double precision.", queue.device().name));

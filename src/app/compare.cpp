@@ -161,7 +161,13 @@ void print_fields(const FrameComparison& comparison) {
 /// Largest difference of every column of a table that both results have; rows are matched by time.
 void print_table(const fs::path& a, const fs::path& b, const std::string& name) {
   if (!fs::exists(a / name) || !fs::exists(b / name)) return;
-  const auto table_a = io::CsvTable::read(a / name), table_b = io::CsvTable::read(b / name);
+  const auto read = [&](const fs::path& folder) {
+    auto table = io::CsvTable::read(folder / name);
+    if (std::ranges::count(table.columns(), "time") == 0)
+      throw InputError(fmt::format("{}: it has no column \"time\".", (folder / name).string()));
+    return table;
+  };
+  const auto table_a = read(a), table_b = read(b);
   const auto times = table_a.column("time");
   std::map<double, std::size_t> row_of_time;
   const auto times_b = table_b.column("time");
@@ -188,25 +194,38 @@ void print_table(const fs::path& a, const fs::path& b, const std::string& name) 
 nlohmann::json read_record(const fs::path& folder) {
   const fs::path file = folder / "run.json";
   try {
-    return nlohmann::json::parse(io::read_whole(file));
+    auto record = nlohmann::json::parse(io::read_whole(file));
+    if (!record.is_object()) throw InputError(fmt::format("{}: it is not the record of a run.", file.string()));
+    return record;
   } catch (const nlohmann::json::exception& error) {
     throw InputError(fmt::format("{}: it is damaged: {}", file.string(), error.what()));
   }
 }
 
+/// A value as text; "?" where the record lacks it, as those of other versions may.
+std::string text_of(const nlohmann::json& record, const char* key) {
+  const auto found = record.find(key);
+  if (found == record.end()) return "?";
+  return found->is_string() ? found->get<std::string>() : found->dump();
+}
+
+/// NaN where the record has no such number.
+double number_of(const nlohmann::json& record, const char* key) {
+  const auto found = record.find(key);
+  const bool number = found != record.end() && found->is_number();
+  return number ? found->get<double>() : std::numeric_limits<double>::quiet_NaN();
+}
+
 void print_speed(const nlohmann::json& a, const nlohmann::json& b) {
-  const auto text = [](const nlohmann::json& record, const char* key) -> std::string {
-    const auto found = record.find(key);
-    if (found == record.end()) return "?";
-    return found->is_string() ? found->get<std::string>() : found->dump();
-  };
   std::vector<std::vector<std::string>> rows{{"run", "A", "B", "B / A"}};
   for (const char* key : {"backend", "device", "compiler", "version", "precision", "threads", "particles", "steps",
                           "iterations", "status"})
-    rows.push_back({key, text(a, key), text(b, key), ""});
+    rows.push_back({key, text_of(a, key), text_of(b, key), ""});
   const auto compare_number = [&](const char* label, const char* key, auto&& format) {
-    const double first = a.value(key, 0.0), second = b.value(key, 0.0);
-    rows.push_back({label, format(first), format(second), first > 0 ? fmt::format("{:.2f}", second / first) : "?"});
+    const double first = number_of(a, key), second = number_of(b, key);
+    const auto shown = [&](double value) { return std::isfinite(value) ? format(value) : std::string("?"); };
+    const bool known = first > 0 && std::isfinite(second);
+    rows.push_back({label, shown(first), shown(second), known ? fmt::format("{:.2f}", second / first) : "?"});
   };
   compare_number("wall time", "wall_seconds", format_seconds);
   compare_number("particle-iterations/s", "particle_iterations_per_second", format_count);
@@ -221,9 +240,9 @@ int compare(const CompareOptions& options) {
     if (!fs::is_regular_file(folder / "particles.pvd"))
       throw InputError(fmt::format("{} is not a result folder: it has no particles.pvd.", folder.string()));
   const auto record_a = read_record(options.a), record_b = read_record(options.b);
-  fmt::print("A {}: {}\nB {}: {}\n", options.a.string(), record_a.value("title", ""), options.b.string(),
-             record_b.value("title", ""));
-  if (record_a.value("scene_digest", "") != record_b.value("scene_digest", ""))
+  fmt::print("A {}: {}\nB {}: {}\n", options.a.string(), text_of(record_a, "title"), options.b.string(),
+             text_of(record_b, "title"));
+  if (text_of(record_a, "scene_digest") != text_of(record_b, "scene_digest"))
     fmt::print("The scenes differ in more than their end times.\n");
   const FrameComparison comparison(options.a, options.b);
   fmt::print("\n");

@@ -2,11 +2,14 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <system_error>
 
 #include "app/bench.hpp"
 #include "app/check.hpp"
@@ -19,6 +22,7 @@
 #include "app/version.hpp"
 #include "common/error.hpp"
 #include "runtime/backend.hpp"
+#include "scene/text.hpp"
 
 namespace {
 
@@ -36,12 +40,15 @@ void add_scene(CLI::App& command, std::filesystem::path& scene, std::vector<std:
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
-void add_run(CLI::App& program, std::function<int()>& action) {
+void add_run(CLI::App& program, const char* name, std::function<int()>& action) {
   auto* command = program.add_subcommand("run", "simulate a scene");
   auto options = std::make_shared<app::RunOptions>();
+  if (name != nullptr && *name != '\0') options->program = name;
   add_scene(*command, options->scene, options->overrides);
   command->add_option("-o,--output", options->output, "result folder (default: results/<scene's name>)")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->check(
+          [](const std::string& folder) { return std::string(folder.empty() ? "the folder's name is empty" : ""); });
   command->add_option("--threads", options->threads, "CPU threads (default: all)")->check(CLI::Range(1, 4096));
   command->add_option("--device", options->device, "device by number or part of its name; see `ductile devices`");
   command->add_flag("--resume", options->resume, "go on from the last checkpoint in the result folder");
@@ -228,6 +235,39 @@ void add_devices(CLI::App& program, std::function<int()>& action) {
   command->callback([&action] { action = app::devices; });
 }
 
+int report(const char* what, ExitCode code) {
+  std::fflush(stdout);
+  fmt::print(stderr, "{}\n", what);
+  return code;
+}
+
+void refuse_unknown(const CLI::App& program, const std::string& command) {
+  if (command.empty() || command.front() == '-') return;
+  const auto commands = program.get_subcommands([](const CLI::App*) { return true; });
+  std::vector<std::string> names;
+  for (const CLI::App* known : commands) names.push_back(known->get_name());
+  if (std::find(names.begin(), names.end(), command) != names.end()) return;
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  throw InputError(fmt::format("There is no command {}{}\n    expected {}; `ductile --help` explains them.",
+                               scene::in_quotes(command), scene::suggestion(command, views), scene::listed(views)));
+}
+
+/// ` --thread is not one of its options; did you mean "--threads"?` for each option that the command lacks.
+std::string unknown_options(const CLI::App& command, const std::vector<std::string>& words) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options())
+    for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  std::string text;
+  for (const auto& word : words) {
+    const auto option = word.substr(0, word.find('='));
+    if (!option.starts_with("--") || std::find(known.begin(), known.end(), option) != known.end()) continue;
+    text +=
+        fmt::format("\n    {} is not an option of {}{}", option, command.get_name(), scene::suggestion(option, known));
+  }
+  return text;
+}
+
 int execute(int argc, char** argv) {
   CLI::App program("Ductile simulates elastic and inelastic solids with particles.", "ductile");
   program.set_version_flag("--version", app::version);
@@ -239,7 +279,7 @@ int execute(int argc, char** argv) {
       "  ductile run --help                 options and examples; every command has them\n"
       "Exit codes: 0 done, 1 the simulation failed, 2 the input is wrong, 3 the device is unusable, 130 interrupted.");
   std::function<int()> action;
-  add_run(program, action);
+  add_run(program, argv[0], action);
   add_check(program, action);
   add_probe(program, action);
   add_bench(program, action);
@@ -248,18 +288,26 @@ int execute(int argc, char** argv) {
   add_compare(program, action);
   add_devices(program, action);
   add_completion(program, action);
+  const std::string command = argc > 1 ? argv[1] : "";
+  refuse_unknown(program, command);
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return program.exit(error) == 0 ? done : wrong_input;
+    if (error.get_exit_code() == 0) return program.exit(error);
+    const auto* sub = command.starts_with('-') || command.empty() ? nullptr : program.get_subcommand(command);
+    const std::vector<std::string> words(argv + 1, argv + argc);
+    return report(fmt::format("{}{}\n    `ductile {}--help` has options and examples.", error.what(),
+                              sub != nullptr ? unknown_options(*sub, words) : "", sub != nullptr ? command + " " : "")
+                      .c_str(),
+                  wrong_input);
   }
   return action();
 }
 
-int report(const char* what, ExitCode code) {
-  std::fflush(stdout);
-  fmt::print(stderr, "{}\n", what);
-  return code;
+/// What was printed may still be on its way: a full disk below it shows only now.
+int flushed(int code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  return report(fmt::format("Not all that was printed could be written: {}.", std::strerror(errno)).c_str(), failed);
 }
 
 }  // namespace
@@ -267,7 +315,7 @@ int report(const char* what, ExitCode code) {
 int main(int argc, char** argv) {
   backend::prepare_process(argv);
   try {
-    return execute(argc, argv);
+    return flushed(execute(argc, argv));
   } catch (const InputError& error) {
     return report(error.what(), wrong_input);
   } catch (const SimulationError& error) {
@@ -276,6 +324,8 @@ int main(int argc, char** argv) {
     return report(error.what(), unusable_device);
   } catch (const std::bad_alloc&) {
     return report("There is not enough memory. Use a larger spacing, or a machine with more memory.", failed);
+  } catch (const std::system_error& error) {
+    return report(error.what(), failed);
   } catch (const std::exception& error) {
     return report(fmt::format("Ductile failed unexpectedly: {}", error.what()).c_str(), failed);
   }

@@ -107,7 +107,11 @@ void ResultFolder::check_existing() const {
 }
 
 void ResultFolder::clear() {
-  for (const auto& name : result_names()) fs::remove_all(folder_ / name);
+  std::error_code error;
+  for (const auto& name : result_names())
+    if (fs::remove_all(folder_ / name, error); error)
+      throw InputError(fmt::format("The old result {} can't be removed: {}. Choose another folder with -o.",
+                                   (folder_ / name).string(), error.message()));
   fs::create_directories(folder_ / "particles");
 }
 
@@ -128,6 +132,21 @@ void ResultFolder::read_checkpoint() {
   checkpoint_ = std::move(checkpoint);
 }
 
+io::CsvTable ResultFolder::read_table(const std::string& name, const io::CsvTable& expected, std::size_t rows) const {
+  const auto refuse = [&](const std::string& why) {
+    throw InputError(
+        fmt::format("{} can't be gone on with: {}. Put back the file that the run wrote, or start the run "
+                    "again with --force.",
+                    (folder_ / name).string(), why));
+  };
+  if (!fs::exists(folder_ / name)) refuse("it is missing");
+  auto table = io::CsvTable::read(folder_ / name);
+  if (table.columns() != expected.columns()) refuse("its columns are not those of this run");
+  if (table.rows() < rows) refuse(fmt::format("the checkpoint counts {} rows in it, it has {}", rows, table.rows()));
+  table.truncate(rows);
+  return table;
+}
+
 double ResultFolder::restore(Solver& solver) {
   const auto block = std::find_if(checkpoint_->blocks.begin(), checkpoint_->blocks.end(),
                                   [](const auto& b) { return b.name == bookkeeping; });
@@ -137,15 +156,17 @@ double ResultFolder::restore(Solver& solver) {
                                           reinterpret_cast<const char*>(block->bytes.data()) + block->bytes.size());
   std::vector<StateBlock> blocks;
   for (auto& b : checkpoint_->blocks) blocks.push_back({b.name, std::move(b.bytes)});
-  history_ = io::CsvTable::read(folder_ / "history.csv");
-  history_.truncate(json.at("history_rows").get<std::size_t>());
-  if (!scene_.probes.empty()) {
-    probes_ = io::CsvTable::read(folder_ / "probes.csv");
-    probes_.truncate(json.at("probe_rows").get<std::size_t>());
-  }
+  history_ = read_table("history.csv", history_, json.at("history_rows").get<std::size_t>());
+  if (!scene_.probes.empty()) probes_ = read_table("probes.csv", probes_, json.at("probe_rows").get<std::size_t>());
   frames_.clear();
-  for (const auto& frame : json.at("frames"))
+  for (const auto& frame : json.at("frames")) {
     frames_.emplace_back(frame.at(0).get<double>(), frame.at(1).get<std::string>());
+    if (const fs::path file = folder_ / frames_.back().second; !fs::is_regular_file(file))
+      throw InputError(
+          fmt::format("{} is missing, so this result can't be made whole. Put it back, or start the run "
+                      "again with --force.",
+                      file.string()));
+  }
   solver.restore(json.at("step").get<long long>(), blocks);
   checkpoint_.reset();
   return json.at("wall_seconds").get<double>();

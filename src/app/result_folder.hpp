@@ -42,6 +42,8 @@ class ResultFolder {
   void check_existing() const;
   void clear();
   void read_checkpoint();
+  /// The first rows of a table on disk, which must be one of this run.
+  [[nodiscard]] io::CsvTable read_table(const std::string& name, const io::CsvTable& expected, std::size_t rows) const;
 
   std::filesystem::path folder_;
   Existing existing_;

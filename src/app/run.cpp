@@ -50,19 +50,24 @@ double peak_memory() {
   return 1024.0 * double(usage.ru_maxrss);
 }
 
+/// Steps in a time, at least one; far beyond any run, times are alike.
+long long steps_in(double time, double time_step) {
+  return std::max(1LL, std::llround(std::min(time / time_step, 1e15)));
+}
+
 /// When frames and checkpoints are due.
 struct Schedule {
   long long last_step, checkpoint_steps;
   double frame_steps;
 
   explicit Schedule(const scene::Scene& scene)
-      : last_step(std::max(1LL, std::llround(scene.solver.end_time / scene.solver.time_step))),
-        checkpoint_steps(std::max(1LL, std::llround(scene.output.checkpoint_interval / scene.solver.time_step))),
+      : last_step(steps_in(scene.solver.end_time, scene.solver.time_step)),
+        checkpoint_steps(steps_in(scene.output.checkpoint_interval, scene.solver.time_step)),
         frame_steps(std::max(1.0, scene.output.interval / scene.solver.time_step)) {}
   [[nodiscard]] bool frame_due(long long step, std::size_t frames) const { return step >= frame_step(frames); }
   /// The step that ends the frame after these.
   [[nodiscard]] long long frame_step(std::size_t frames) const {
-    return std::min(last_step, std::llround(double(frames) * frame_steps));
+    return std::llround(std::min(double(last_step), double(frames) * frame_steps));
   }
 };
 
@@ -105,8 +110,8 @@ class Run {
   }
 
   [[nodiscard]] std::string how_to_go_on() const {
-    return fmt::format("The result up to the last checkpoint is whole in {}; go on with: {}", folder_.path().string(),
-                       resume_command());
+    return fmt::format("The result up to the last checkpoint is whole in {}; go on with:\n  {}",
+                       folder_.path().string(), resume_command());
   }
 
  private:
@@ -114,10 +119,12 @@ class Run {
   /// What the user types to go on; DUCTILE_COMMAND is how a script around this program is called.
   [[nodiscard]] std::string resume_command() const {
     const char* script = std::getenv("DUCTILE_COMMAND");
-    std::string command = fmt::format("{} run {} -o {}", script != nullptr ? script : "ductile",
+    std::string command = fmt::format("{} run {} -o {}", script != nullptr ? script : quoted(options_.program),
                                       quoted(options_.scene.string()), quoted(folder_.path().string()));
     for (const auto& change : options_.overrides) command += " --set " + quoted(change);
-    return command + " --resume";
+    if (options_.threads > 0) command += fmt::format(" --threads {}", options_.threads);
+    if (!options_.device.empty()) command += " --device " + quoted(options_.device);
+    return command + (options_.quiet ? " --quiet --resume" : " --resume");
   }
   static double seconds_since(Clock::time_point then) {
     return std::chrono::duration<double>(Clock::now() - then).count();
@@ -149,8 +156,8 @@ class Run {
       if (stop && solver_->step() < schedule_.last_step) {
         progress.finish();
         write_record("interrupted");
-        fmt::print(stderr, "Interrupted after step {} (t = {:.4g} s); all is saved. Go on with: {}\n", solver_->step(),
-                   time(), resume_command());
+        fmt::print(stderr, "Interrupted after step {} (t = {:.4g} s); all is saved. Go on with:\n  {}\n",
+                   solver_->step(), time(), resume_command());
         return 130;
       }
       if (stop_level == 1 && !told_) tell_of_stopping(progress);
@@ -255,9 +262,10 @@ int run(const RunOptions& options) {
                       options.resume  ? Existing::resume
                       : options.force ? Existing::replace
                                       : Existing::refuse);
+  // Until the bodies are sampled there is nothing to save: a signal simply ends the program.
+  Run simulation(scene, options, folder);
   std::signal(SIGINT, interrupt);
   std::signal(SIGTERM, terminate);
-  Run simulation(scene, options, folder);
   try {
     return simulation.execute();
   } catch (const DivergenceError& error) {

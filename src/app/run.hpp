@@ -7,6 +7,7 @@
 namespace ductile::app {
 
 struct RunOptions {
+  std::string program = "ductile";   ///< as the user called it
   std::filesystem::path scene;       ///< as the user gave it
   std::filesystem::path scene_file;  ///< where it is
   std::filesystem::path output;      ///< empty: results/<stem of the scene>

@@ -60,12 +60,15 @@ fs::path find_scene(const fs::path& asked) {
   std::error_code error;
   // What has an ending, or is there, is a path: its own errors are the better ones.
   if (asked.has_extension() || fs::is_regular_file(asked, error)) return asked;
+  if (asked.empty()) throw InputError("The scene's name is empty: give a file, or a name that `ductile scenes` lists.");
   const auto scenes = shipped_scenes();
   std::vector<std::string_view> names;
   for (const auto& shipped : scenes) {
     if (shipped.name == asked.generic_string()) return shipped.file;
     names.push_back(shipped.name);
   }
+  if (fs::is_directory(asked, error))
+    throw InputError(fmt::format("{} is a folder: give the scene file (TOML) in it.", asked.string()));
   throw InputError(fmt::format(
       "There is no file {} and no scene of that name comes with Ductile{}\n    `ductile scenes` lists those "
       "that do; a file is given with its ending.",

@@ -7,20 +7,31 @@
 
 namespace ductile::app {
 
+namespace {
+
+/// Characters of a UTF-8 text: all bytes but those that continue one.
+std::size_t characters(const std::string& text) {
+  return std::size_t(std::ranges::count_if(text, [](unsigned char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string padding(const std::string& text, std::size_t width) { return std::string(width - characters(text), ' '); }
+
+}  // namespace
+
 std::string format_table(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> width;
   for (const auto& row : rows)
     for (std::size_t c = 0; c < row.size(); ++c) {
       if (c >= width.size()) width.push_back(0);
-      width[c] = std::max(width[c], row[c].size());
+      width[c] = std::max(width[c], characters(row[c]));
     }
   std::string text;
   for (std::size_t r = 0; r < rows.size(); ++r) {
     std::string line = "  ";
     for (std::size_t c = 0; c < rows[r].size(); ++c)
-      line += c == 0 ? fmt::format("{:<{}}", rows[r][c], width[c]) : fmt::format("  {:>{}}", rows[r][c], width[c]);
+      line += c == 0 ? rows[r][c] + padding(rows[r][c], width[c]) : "  " + padding(rows[r][c], width[c]) + rows[r][c];
     text += line + "\n";
-    if (r == 0) text += "  " + std::string(line.size() - 2, '-') + "\n";
+    if (r == 0) text += "  " + std::string(characters(line) - 2, '-') + "\n";
   }
   return text;
 }

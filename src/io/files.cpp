@@ -26,19 +26,18 @@ std::string remedy(int code, std::size_t size) {
   switch (code) {
     case ENOSPC:
     case EDQUOT:
-      return fmt::format("free space there (this file needs {:.1f} MB), then continue with --resume.",
-                         static_cast<double>(size) / 1e6);
+      return fmt::format("free space there (this file needs {:.1f} MB).", static_cast<double>(size) / 1e6);
     case EFBIG:
-      return "raise the limit on file sizes (ulimit -f), then continue with --resume.";
+      return "raise the limit on file sizes (ulimit -f).";
     case EROFS:
     case EACCES:
     case EPERM:
-      return "make the folder writable, then continue with --resume.";
+      return "make the folder writable.";
     case ENOENT:
     case ENOTDIR:
-      return "the folder is missing: put it back where it was, then continue with --resume.";
+      return "the folder is missing.";
     default:
-      return "check the disk, then continue with --resume.";
+      return "check the disk.";
   }
 }
 

@@ -11,6 +11,7 @@
 #include <limits>
 #include <memory>
 #include <numbers>
+#include <unordered_set>
 #include <utility>
 
 #include "common/error.hpp"
@@ -308,6 +309,12 @@ std::vector<Body> read_bodies(Reader& in, const std::vector<Material>& materials
   const Body first = read_body(in, materials, names);
   const auto copies = in.optional_table("copies", read_copies);
   if (!copies || !copies->valid) return {first};
+  constexpr double most_bodies = 100000;  // each has its own shape, name and line in reports
+  if (double(names.size()) + copies->count.cast<double>().prod() > most_bodies) {
+    in.refuse("copies", "makes too many bodies", fmt::format("at most {} bodies in a scene", most_bodies));
+    return {first};
+  }
+  const std::unordered_set<std::string> taken(names.begin(), names.end());
   std::vector<Body> block;
   for (int z = 0; z < copies->count.z(); ++z)
     for (int y = 0; y < copies->count.y(); ++y)
@@ -316,7 +323,7 @@ std::vector<Body> read_bodies(Reader& in, const std::vector<Material>& materials
         body.name = fmt::format("{}-{}", first.name, block.size() + 1);
         body.shape.position = first.shape.position + copies->spacing.cwiseProduct(Vector3d(x, y, z));
         if (!block.empty()) body.shape.rotation = copies->rotation * body.shape.rotation;
-        if (std::ranges::find(names, body.name) != names.end())
+        if (taken.contains(body.name))
           in.refuse("copies", fmt::format("makes a second body {}", in_quotes(body.name)), "another name");
         names.push_back(body.name);
         block.push_back(std::move(body));

@@ -1,11 +1,13 @@
 #include "solvers/particles.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <fstream>
+#include <limits>
 #include <numbers>
 #include <numeric>
 #include <string>
@@ -70,27 +72,56 @@ void refuse_if_too_large(const scene::Scene& scene) {
   const double needed = estimate_memory(scene, particles), room = available_memory();
   if (particles > 4e9 || needed > room)
     throw InputError(
-        fmt::format("{}: the bodies would have about {:.3g} particles, which need {:.1f} GB; this machine has {:.1f} "
-                    "GB free. Use a "
+        fmt::format("{}: the bodies would have about {:.3g} particles, which need {:.3g} GB; {:.3g} GB are free. Use a "
                     "larger spacing (twice the spacing needs an eighth of the memory) or smaller bodies.",
                     scene.file.string(), particles, needed / 1e9, room / 1e9));
+}
+
+/// Positions that are rounded by a good part of the spacing are no positions.
+void refuse_if_too_far(const scene::Scene& scene) {
+  const bool is_double = scene.solver.precision == scene::Precision::double_precision;
+  const double rounding =
+      is_double ? std::numeric_limits<double>::epsilon() : double(std::numeric_limits<float>::epsilon());
+  for (const auto& body : scene.bodies) {
+    const auto box = geometry::bounds(body.shape);
+    const double far = std::max(box.min().cwiseAbs().maxCoeff(), box.max().cwiseAbs().maxCoeff());
+    if (far * rounding > 0.1 * body.spacing)
+      throw InputError(fmt::format(
+          "{}: body \"{}\" reaches {:.3g} m from the origin, where {} precision rounds positions by {:.2g} m and its "
+          "spacing is {:g} m. Move the scene to the origin{}.",
+          scene.file.string(), body.name, far, is_double ? "double" : "single", far * rounding, body.spacing,
+          is_double ? "" : ", or use solver.precision = \"double\""));
+  }
+}
+
+/// What a number in a file says, or nothing; "max" is no number.
+double number_in(const char* file) {
+  double value = 0;
+  return std::ifstream(file) >> value ? value : std::numeric_limits<double>::infinity();
 }
 
 }  // namespace
 
 double available_memory() {
+  double machine = 8e9;
   std::ifstream file("/proc/meminfo");
   for (std::string key; file >> key;) {
     double kilobytes = 0;
-    if (key == "MemAvailable:" && file >> kilobytes) return 1024 * kilobytes;
+    if (key == "MemAvailable:" && file >> kilobytes) machine = 1024 * kilobytes;
     file.ignore(256, '\n');
   }
-  return 8e9;
+  // A container, or a job of a batch system, may have less than the machine: beyond it the kernel kills.
+  const double limit = number_in("/sys/fs/cgroup/memory.max"), used = number_in("/sys/fs/cgroup/memory.current");
+  const double container = std::isfinite(limit) && std::isfinite(used) ? std::max(0.0, limit - used) : machine;
+  rlimit own{};
+  const bool limited = getrlimit(RLIMIT_AS, &own) == 0 && own.rlim_cur != RLIM_INFINITY;
+  return std::min({machine, container, limited ? double(own.rlim_cur) : machine});
 }
 
 double estimate_memory(const scene::Scene& scene, double particles) {
   const double real = scene.solver.precision == scene::Precision::double_precision ? 8 : 4;
-  const double neighbours = 4.0 / 3.0 * std::numbers::pi * std::pow(scene.solver.smoothing.support, 3);
+  const double reached = 4.0 / 3.0 * std::numbers::pi * std::pow(scene.solver.smoothing.support, 3);
+  const double neighbours = std::min(reached, particles);  // small bodies end before a wide kernel does
   if (scene.solver.method == scene::Method::xpbi) {
     // With memory a vector and its weight per pair, twice while particles choose new neighbours.
     const bool memory = scene.solver.reference == scene::Reference::memory;
@@ -102,6 +133,7 @@ double estimate_memory(const scene::Scene& scene, double particles) {
 
 Particles sample(const scene::Scene& scene) {
   refuse_if_too_large(scene);
+  refuse_if_too_far(scene);
   std::vector<Eigen::Vector3d> rest;
   std::vector<double> volume;
   std::vector<std::uint32_t> body;
