@@ -86,6 +86,26 @@ struct NeighborSearch {
     return found;
   }
 
+  /// Writes what for_each() visits, `count` neighbours. Without a branch per candidate, of which half are neighbours:
+  /// the next one overwrites a stranger.
+  void list(std::size_t i, std::uint32_t count, std::uint32_t* neighbor) const {
+    std::uint32_t found = 0;
+    if constexpr (std::is_same_v<Accept, AnyPair>) {
+      if (!grid.hashed) {
+        const Vec4<Real> center = position[i];
+        for_each_row(center, [&](std::uint32_t first, std::uint32_t last) {
+          for (std::uint32_t slot = first; slot < last && found < count; ++slot) {
+            const std::uint32_t j = member[slot];
+            neighbor[found] = j;
+            found += static_cast<std::uint32_t>((squared_distance(center, sorted[slot]) < squared_radius) & (j != i));
+          }
+        });
+        return;
+      }
+    }
+    for_each(i, [&](std::uint32_t j) { neighbor[found++] = j; });
+  }
+
  private:
   /// Calls visit(first, last) with the slots of every row of cells in x that the ball of the radius can touch.
   template <class Visit>
@@ -125,10 +145,7 @@ struct FillNeighbors {
   const std::uint32_t* first;
   std::uint32_t* neighbor;
 
-  void operator()(std::size_t i) const {
-    std::uint32_t slot = first[i];
-    search.for_each(i, [&](std::uint32_t j) { neighbor[slot++] = j; });
-  }
+  void operator()(std::size_t i) const { search.list(i, first[i + 1] - first[i], neighbor + first[i]); }
 };
 
 /// Number of all pairs, which may be more than a list can hold.
