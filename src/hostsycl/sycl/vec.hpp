@@ -1,8 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <type_traits>
 
 #if defined(__AVX__)
 #include <immintrin.h>
@@ -29,10 +27,6 @@ template <>
 struct native_vec4<unsigned> {
   typedef unsigned type __attribute__((vector_size(16)));
 };
-
-/// For swizzles: the integer as wide as a number.
-template <class T>
-using lane_index = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
 }  // namespace detail
 
 template <class T, int Elements>
@@ -62,8 +56,7 @@ class vec<T, 4> {
   [[nodiscard]] T w() const { return data_[3]; }
   template <int X, int Y, int Z, int W>
   [[nodiscard]] vec swizzle() const {
-    typedef detail::lane_index<T> order __attribute__((vector_size(4 * sizeof(T))));
-    return vec(__builtin_shuffle(data_, order{X, Y, Z, W}));
+    return vec(__builtin_shufflevector(data_, data_, X, Y, Z, W));
   }
 
   friend vec operator+(const vec& a, const vec& b) { return vec(a.data_ + b.data_); }
