@@ -51,8 +51,8 @@ def main():
     table(["reference", "particles", "steps", "ms/step", "us/step and particle", "of the smallest", "sweeps", "neighbours",
            "paper: ms/frame and particle", "of its smallest"], rows)
     print(f"\nHere: {record['device']}, {record['threads']} threads. Paper: RTX 4090, frames of a length that is not printed. A GPU is idle with few"
-          "\nparticles and cheaper per particle with many. Two cores are busy with the smallest ball; their time per particle rises, since caches no"
-          "\nlonger hold the particles, and since the largest balls make few steps, of which the first finds everything anew.")
+          "\nparticles and cheaper per particle with many. Two cores are busy with the smallest ball, and their time per particle stays."
+          "\nThe largest balls make few steps, of which the first finds everything anew.")
 
 
 main()
