@@ -343,6 +343,13 @@ TEST_F(App, IntervalsBeyondTheRunAreItsEnd) {
   EXPECT_FALSE(fs::exists(at("out") / "particles" / "particles_000002.vtp"));
 }
 
+TEST_F(App, BenchPrintsATableAndWritesAFileIfAsked) {
+  ASSERT_EQ(run({"bench", "svd", "--particles", "1000"}), 0) << error();
+  EXPECT_NE(read(at("stdout")).find("triad"), std::string::npos);
+  ASSERT_EQ(run({"bench", "svd", "--particles", "1000", "--json", at("bench.json")}), 0) << error();
+  EXPECT_EQ(nlohmann::json::parse(read(at("bench.json")))["cases"][0]["name"], "svd");
+}
+
 TEST_F(App, WhatCanNotBePrintedIsAFailure) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
   const auto into_a_full_disk = [] { dup2(open("/dev/full", O_WRONLY), STDOUT_FILENO); };

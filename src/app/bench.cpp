@@ -115,9 +115,11 @@ int bench(const BenchOptions& options) {
   if (!(options.particles >= 8 && options.particles <= 1e9))
     throw InputError("--particles takes a number from 8 to 1e9.");
   // Minutes of measuring must not end at a name that was wrong from the start.
-  if (const auto folder = std::filesystem::absolute(options.json).parent_path();
-      !options.json.empty() && !std::filesystem::is_directory(folder))
-    throw InputError(fmt::format("--json {}: there is no folder {}.", options.json.string(), folder.string()));
+  if (!options.json.empty()) {
+    const auto folder = std::filesystem::absolute(options.json).parent_path();
+    if (!std::filesystem::is_directory(folder))
+      throw InputError(fmt::format("--json {}: there is no folder {}.", options.json.string(), folder.string()));
+  }
   Queue queue({options.device, options.threads});
   if (options.precision == "double" && !queue.device().double_precision)
     throw DeviceError(fmt::format("The device \"{}\" has no double precision.", queue.device().name));
