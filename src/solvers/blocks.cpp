@@ -6,8 +6,10 @@
 
 namespace ductile {
 
-double block_widening(std::size_t particles, double narrow) {
-  return std::clamp(std::cbrt(double(particles) / (256 * narrow)), 1.0, 2.5);
+double narrow_block(double support) { return 8 * support * support * support; }
+
+double block_widening(std::size_t particles, double support) {
+  return std::clamp(std::cbrt(double(particles) / (256 * narrow_block(support))), 1.0, 2.5);
 }
 
 ColouredBlocks colour_blocks(const scene::Scene& scene, const Particles& particles, Range range) {
@@ -18,7 +20,7 @@ ColouredBlocks colour_blocks(const scene::Scene& scene, const Particles& particl
     [[nodiscard]] auto block() const { return std::tuple(colour, body, z, y, x); }
   };
   const double least = 2 * scene.solver.smoothing.support;  // spacings
-  const double wider = block_widening(range.count, least * least * least);
+  const double wider = block_widening(range.count, scene.solver.smoothing.support);
   std::vector<Entry> entries;
   entries.reserve(range.count);
   for (std::size_t i = range.first; i < range.first + range.count; ++i) {

@@ -19,8 +19,11 @@ struct ColouredBlocks {
 };
 
 /// How many times the least width of a block pays: a block reads all around it as well, so many particles get wider
-/// ones, of which some 32 of a colour are left to share. `narrow`: particles in a block of the least width.
-[[nodiscard]] double block_widening(std::size_t particles, double narrow);
+/// ones, of which some 32 of a colour are left to share.
+[[nodiscard]] double block_widening(std::size_t particles, double support);
+
+/// Particles in a block of the least width, two supports; the support in spacings.
+[[nodiscard]] double narrow_block(double support);
 
 /// Blocks of the particles of one material, from their rest positions.
 [[nodiscard]] ColouredBlocks colour_blocks(const scene::Scene& scene, const Particles& particles, Range range);

@@ -62,8 +62,8 @@ class RowOrder {
 /// Width in spacings of the blocks that a body of so many particles is swept in.
 std::uint64_t tile_width(const scene::Scene& scene, std::size_t particles) {
   if (scene.solver.method != scene::Method::xpbi) return 0;
-  const double least = 2 * scene.solver.smoothing.support;
-  return std::uint64_t(std::ceil(least * block_widening(particles, least * least * least)));
+  const double support = scene.solver.smoothing.support;
+  return std::uint64_t(std::ceil(2 * support * block_widening(particles, support)));
 }
 
 void refuse_if_too_large(const scene::Scene& scene) {

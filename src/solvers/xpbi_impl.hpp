@@ -333,11 +333,10 @@ void Xpbi<Real, Memory>::colour_blocks_now() {
     if (group.rests()) continue;
     const auto extent = reduce<Largest<Real>>(queue_, "xpbi.blocks", group.range.count,
                                               LargestOf<Real>{extent_.data() + group.range.first});
-    const double narrow = 8 * std::pow(scene_.solver.smoothing.support, 3);  // particles in a block of the least width
-    const double wider = block_widening(group.range.count, narrow);
+    const double support = scene_.solver.smoothing.support, wider = block_widening(group.range.count, support);
     const double width = wider * std::max(2 * double(extent.value), widest_) * 1.0001 +
                          16 * double(std::numeric_limits<Real>::epsilon()) * size;
-    const double blocks_of_a_colour = double(group.range.count) / (8 * narrow * wider * wider * wider);
+    const double blocks_of_a_colour = double(group.range.count) / (8 * narrow_block(support) * wider * wider * wider);
     const BlockGrid<Real> grid{bounds.low, Real(1 / width), std::bit_ceil(std::uint32_t(2 * blocks_of_a_colour) + 1)};
     const std::size_t buckets = 8 * std::size_t(grid.buckets);
     auto& blocks = group.blocks;
