@@ -21,7 +21,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(ductile_options INTERFACE -Wno-psabi)  # 32-byte vectors passed by value, all in one program
   if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     # False alarms inside the compiler's own AVX-512 headers (GCC bug 105593).
-    target_compile_options(ductile_options INTERFACE -Wno-maybe-uninitialized)
+    target_compile_options(ductile_options INTERFACE -Wno-maybe-uninitialized -Wno-uninitialized)
   endif()
 endif()
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")

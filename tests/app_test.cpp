@@ -15,6 +15,7 @@
 #include <sstream>
 #include <thread>
 
+#include "io/csv.hpp"
 #include "scene/scene.hpp"
 
 namespace {
@@ -421,6 +422,18 @@ TEST_F(App, DivergenceKeepsTheFramesBefore) {
   EXPECT_EQ(nlohmann::json::parse(read(at("out") / "run.json")).at("status"), "failed");
 }
 
+TEST_F(App, LoadsBeyondAllBoundsEndTheRunInTheirFirstStep) {
+  write_scene("", "[[colliders]]\nshape = { type = \"plane\", normal = [0, 0, 1], point = [0, 0, -1] }\n");
+  const auto expect_end = [&](const char* change, const std::vector<std::string>& words) {
+    expect_error(1, {"run", at("scene.toml"), "-o", at("out"), "--force", "--set", change}, words);
+    EXPECT_TRUE(fs::exists(at("out") / "particles" / "particles_000000.vtp"));
+    EXPECT_EQ(ductile::io::CsvTable::read(at("out") / "history.csv").rows(), 1u) << change;
+  };
+  expect_end("world.gravity=[0, 0, -1e20]", {"diverged in step 1", "particle", "block", "world.gravity"});
+  expect_end("world.gravity=[0, 0, -1e8]", {"diverged in step 1", "particle", "block", "time_step"});
+  expect_end("bodies[0].velocity=[1e12, 0, 0]", {"diverged in step 1", "block", "1e+", "speed"});
+}
+
 TEST_F(App, NamesInASceneCantLeadOutOfTheFolder) {
   write_scene();
   std::string text = read(at("scene.toml"));
@@ -461,6 +474,7 @@ TEST_F(App, CompareFindsWhereResultsDiffer) {
   ASSERT_EQ(run({"run", at("scene.toml"), "-o", at("c"), "-q", "--set", "solver.iterations=9"}), 0) << error();
   EXPECT_EQ(run({"compare", at("a"), at("c")}), 0) << error();
   EXPECT_NE(read(at("stdout")).find("The scenes differ"), std::string::npos);
+  EXPECT_NE(read(at("stdout")).find("at [m]"), std::string::npos);
   EXPECT_EQ(run({"compare", at("a"), at("c"), "--tolerance", "1e-9"}), 1) << error();
   EXPECT_NE(read(at("stdout")).find("Beyond the tolerance"), std::string::npos);
   expect_error(2, {"compare", at("a"), at("none")}, {"none", "not a result folder"});

@@ -138,7 +138,7 @@ struct StepSums {
   Sum squared_speed;      // largest
   Sum volume_ratio;       // smallest
   Sum squared_violation;  // sum
-  std::uint32_t bad;      // first particle that is not a number
+  std::uint32_t bad;      // first particle that is no longer sound
 
   static StepSums identity() {
     return {Sum(0), Sum(0), Sum(0), Vec3<Sum>::zero(), Vec3<Sum>::zero(), Sum(0), Sum(1e30f), Sum(0), 0xFFFFFFFFu};
@@ -156,6 +156,19 @@ struct StepSums {
   }
 };
 
+/// What no sound particle exceeds. False for NaN.
+template <class Real>
+struct Sound {
+  Real squared_stretch;   // |F|^2
+  Real volume_ratio;      // |det F|
+  Real squared_distance;  // from the origin: beyond, a position rounds by half a spacing
+
+  bool operator()(const Mat3<Real>& F, Real det_F, const Vec4<Real>& x) const {
+    return squared_norm(F) < squared_stretch && sycl::fabs(det_F) < volume_ratio &&
+           x[0] * x[0] + x[1] * x[1] + x[2] * x[2] < squared_distance;
+  }
+};
+
 template <class Real, class Sum>
 struct MeasureParticle {
   const Vec4<Real>* rest;
@@ -166,6 +179,7 @@ struct MeasureParticle {
   const Real* energy;
   const Real* violation;
   Vec3<Sum> gravity;
+  Sound<Real> sound;
 
   StepSums<Sum> operator()(std::size_t i) const {
     const Vec3<Sum> x = widened(position[i]), v = widened(velocity[i]);
@@ -173,17 +187,16 @@ struct MeasureParticle {
     const Vec3<Sum> p = m * v;
     const Sum scaled = Sum(violation[i]);
     const Mat3<Real> F = Mat3<Real>::identity() + displacement_gradient[i];
-    const Sum volume_ratio = Sum(determinant(F));
+    const Real volume_ratio = determinant(F);
     const Sum kinetic = Sum(0.5f) * dot(p, v), elastic = Sum(rest[i][3]) * Sum(energy[i]);
-    const bool good = sycl::isfinite(kinetic) && sycl::isfinite(elastic) && sycl::isfinite(x.x + x.y + x.z) &&
-                      squared_norm(F) < Real(1e6f);  // nothing sound stretches a thousandfold; false for NaN
+    const bool good = sycl::isfinite(kinetic) && sycl::isfinite(elastic) && sound(F, volume_ratio, position[i]);
     return {kinetic,
             elastic,
             -m * dot(gravity, x),
             p,
             cross(x, p),
             dot(v, v),
-            volume_ratio,
+            Sum(volume_ratio),
             scaled * scaled,
             good ? 0xFFFFFFFFu : std::uint32_t(i)};
   }

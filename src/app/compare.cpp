@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -26,6 +27,7 @@ struct Difference {
   std::string name, unit;
   double largest = 0, sum = 0, scale = 0, time = 0;
   std::size_t particle = 0, count = 0;
+  std::array<double, 3> place{};  ///< of that particle in the first result
 
   [[nodiscard]] double relative() const { return largest == 0 ? 0 : largest / scale; }
   [[nodiscard]] double mean() const { return count == 0 ? 0 : sum / double(count); }
@@ -71,7 +73,9 @@ double diagonal(const io::ParticleFrame::Values& positions) {
   return std::sqrt(squared);
 }
 
-void add_field(Difference& total, const io::ParticleFrame::Values& a, const io::ParticleFrame::Values& b, double time) {
+void add_field(Difference& total, const io::ParticleFrame::Values& a, const io::ParticleFrame::Values& b,
+               const io::ParticleFrame::Values& positions, double time) {
+  const double largest_before = total.largest;
   total.unit = a.unit;
   const auto step = std::size_t(a.components);
   if (total.name == "position") total.scale = std::max(total.scale, diagonal(a));
@@ -80,6 +84,7 @@ void add_field(Difference& total, const io::ParticleFrame::Values& a, const io::
     total.add(n.difference, i, time);
     if (total.name != "position") total.scale = std::max({total.scale, n.a, n.b});
   }
+  if (total.largest > largest_before) std::copy_n(&positions.numbers[3 * total.particle], 3, total.place.begin());
 }
 
 /// What both results have, and what only one has.
@@ -120,7 +125,7 @@ class FrameComparison {
       if (other == nullptr || other->components != field.components)
         skip(field.name);
       else
-        add_field(total(field.name), field, *other, time);
+        add_field(total(field.name), field, *other, *a.find("position"), time);
     }
     for (const auto& field : b.fields)
       if (a.find(field.name) == nullptr) skip(field.name);
@@ -146,10 +151,11 @@ std::string number(double value) { return value == 0 ? "0" : fmt::format("{:.3g}
 
 void print_fields(const FrameComparison& comparison) {
   std::vector<std::vector<std::string>> rows{
-      {"field", "unit", "largest", "relative", "mean", "at particle", "at time"}};
+      {"field", "unit", "largest", "relative", "mean", "at particle", "at [m]", "at time"}};
   for (const auto& f : comparison.fields())
     rows.push_back({f.name, f.unit == "1" ? "" : f.unit, number(f.largest), number(f.relative()), number(f.mean()),
                     f.largest == 0 ? "" : std::to_string(f.particle),
+                    f.largest == 0 ? "" : fmt::format("{:.3g}, {:.3g}, {:.3g}", f.place[0], f.place[1], f.place[2]),
                     f.largest == 0 ? "" : fmt::format("{:g} s", f.time)});
   fmt::print("Particles, {} frame{} of the same time\n{}", comparison.frames(), comparison.frames() == 1 ? "" : "s",
              format_table(rows));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <limits>
 
 #include <algorithm>
 #include <chrono>
@@ -102,6 +103,7 @@ class Run {
       return loop();
     } catch (const std::exception&) {
       try {
+        folder_.write_tables();
         write_record("failed");
       } catch (const std::exception&) {  // the disk may be the reason; what it holds is still whole
       }
@@ -153,6 +155,10 @@ class Run {
       if (stop || solver_->step() % schedule_.checkpoint_steps == 0 || solver_->step() == schedule_.last_step)
         folder_.write_checkpoint(*solver_, wall_seconds());
       progress.update(solver_->step(), report.min_volume_ratio);
+      if (report.min_volume_ratio < worst_volume_ratio_) {
+        worst_volume_ratio_ = report.min_volume_ratio;
+        worst_step_ = solver_->step();
+      }
       if (stop && solver_->step() < schedule_.last_step) {
         progress.finish();
         write_record("interrupted");
@@ -165,7 +171,19 @@ class Run {
     progress.finish();
     write_record("finished");
     farewell();
+    warn_of_inversion();
     return 0;
+  }
+
+  /// Bodies that start scrambled or flattened are inside out on purpose.
+  void warn_of_inversion() const {
+    if (!(worst_volume_ratio_ <= 0)) return;
+    for (const auto& body : scene_.bodies)
+      if (body.initial.scramble != 0 || body.initial.stretch != Eigen::Vector3d::Ones()) return;
+    say(fmt::format(
+        "  warning: in step {} (t = {:.4g} s) matter was turned inside out (volume ratio {:.3g}): a load or impact "
+        "beyond what the material and this step bear. Try a shorter step, more iterations or a stiffer material.\n",
+        worst_step_, double(worst_step_) * scene_.solver.time_step, worst_volume_ratio_));
   }
 
   void tell_of_stopping(Progress& progress) {
@@ -247,7 +265,8 @@ class Run {
   Queue queue_;
   std::unique_ptr<Solver> solver_;
   double setup_seconds_ = 0, earlier_seconds_ = 0, step_seconds_ = 0;
-  long long first_step_ = 0;
+  long long first_step_ = 0, worst_step_ = 0;
+  double worst_volume_ratio_ = std::numeric_limits<double>::infinity();
   bool told_ = false;  ///< that the run will stop at the next frame
 };
 

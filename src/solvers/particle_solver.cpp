@@ -1,6 +1,8 @@
 #include "solvers/particle_solver.hpp"
 
+#include <Eigen/Geometry>
 #include <cmath>
+#include <limits>
 
 #include "kernels/neighbors/cell_grid.hpp"
 #include "runtime/algorithms.hpp"
@@ -35,6 +37,24 @@ ParticleSolver<Real>::ParticleSolver(const scene::Scene& scene, Queue& queue)
   build_fixtures();
   build_probes();
   colliders_ = Colliders<Real>(queue_, scene_, particles());
+  sound_ = limits();
+  Eigen::AlignedBox3d bounds;
+  for (const auto& X : particles_.rest) bounds.extend(X);
+  extent_ = bounds.diagonal().norm() + scene_.bodies.front().spacing;
+}
+
+/// Nothing stretches a hundredfold, swells or turns inside out to 64 times its volume; a body that starts scrambled
+/// may, and only what leads to overflow is wrong there.
+template <class Real>
+Sound<Real> ParticleSolver<Real>::limits() const {
+  double spacing = std::numeric_limits<double>::infinity();
+  bool whole = true;
+  for (const auto& body : scene_.bodies) {
+    spacing = std::min(spacing, body.spacing);
+    whole = whole && body.initial.scramble == 0 && body.initial.stretch == Eigen::Vector3d::Ones();
+  }
+  const double farthest = 0.5 * spacing / double(std::numeric_limits<Real>::epsilon());
+  return {Real(whole ? 1e4 : 1e6), Real(whole ? 64 : 1e9), Real(farthest * farthest)};
 }
 
 template <class Real>
@@ -160,9 +180,9 @@ StepReport ParticleSolver<Real>::reduce_sums() {
       reduce<StepSums<Sum>>(queue_, "measure", particles(),
                             MeasureParticle<Real, Sum>{rest_.data(), position_.data(), velocity_.data(), mass_.data(),
                                                        displacement_gradient_.data(), energy_.data(), violation_.data(),
-                                                       to_vec3<Sum>(scene_.gravity)});
+                                                       to_vec3<Sum>(scene_.gravity), sound_});
   queue_.wait();
-  if (sums.bad != 0xFFFFFFFFu) diverged(sums.bad);
+  if (sums.bad != 0xFFFFFFFFu) throw divergence(sums.bad);
   const auto vector = [](const Vec3<Sum>& v) { return Eigen::Vector3d(double(v.x), double(v.y), double(v.z)); };
   StepReport report;
   report.kinetic_energy = double(sums.kinetic);
@@ -177,17 +197,46 @@ StepReport ParticleSolver<Real>::reduce_sums() {
 }
 
 template <class Real>
-void ParticleSolver<Real>::diverged(std::size_t particle) {
-  const auto& body = scene_.bodies[particles_.body[particle]];
+DivergenceError ParticleSolver<Real>::divergence(std::size_t particle) const {
+  const auto& solver = scene_.solver;
   const Eigen::Vector3d& X = particles_.rest[particle];
+  const Mat3<Real> F = Mat3<Real>::identity() + displacement_gradient_.download()[particle];
+  const Vec4<Real> at = position_.download()[particle];
+  const Eigen::Vector3d x{double(at[0]), double(at[1]), double(at[2])};
+  std::string what = "is no longer a number", cause;
+  const bool whole = sound_(F, determinant(F), padded(Vec3<Real>::zero()));
+  if (whole && x.allFinite()) {
+    what = "is farther from the origin than its precision can tell from its neighbours";
+    cause = "Something gave it that speed: look at velocities, gravity and the motion of colliders and fixtures";
+  } else {
+    if (x.allFinite())
+      what = fmt::format("was torn away from its neighbours or turned inside out (volume ratio {:.3g}, stretch {:.3g})",
+                         double(determinant(F)), std::sqrt(double(squared_norm(F))));
+    cause = fmt::format(
+        "The time step is too long for the material or its speed, or too few iterations were made: try --set "
+        "solver.time_step={:.3g}, more iterations{}",
+        solver.time_step / 2,
+        solver.scheme == scene::Scheme::jacobi ? ", a smaller relaxation, or the gauss-seidel scheme" : "");
+  }
+  return DivergenceError(fmt::format(
+      "The simulation diverged in step {} (t = {:.6g} s): particle {} of body \"{}\", at rest at ({:.4g}, {:.4g}, "
+      "{:.4g}) and now at ({:.4g}, {:.4g}, {:.4g}), {}. {}.",
+      step_ + 1, time() + solver.time_step, particles_.id[particle], scene_.bodies[particles_.body[particle]].name,
+      X.x(), X.y(), X.z(), x.x(), x.y(), x.z(), what, cause));
+}
+
+/// A step in which free fall alone carries bodies past everything shows nothing but contacts made on the way.
+template <class Real>
+void ParticleSolver<Real>::check_fall() const {
+  const double dt = scene_.solver.time_step, fall = dt * dt * scene_.gravity.norm();
+  if (fall < 100 * extent_) return;
+  const Eigen::Vector3d& X = particles_.rest[0];
   throw DivergenceError(fmt::format(
       "The simulation diverged in step {} (t = {:.6g} s): particle {} of body \"{}\", at rest at ({:.4g}, {:.4g}, "
-      "{:.4g}), "
-      "was torn away or is no longer a number. The time step is too long for the material, or too few iterations were "
-      "made: try --set solver.time_step={:.3g}, more iterations{}.",
-      step_ + 1, time() + scene_.solver.time_step, particles_.id[particle], body.name, X.x(), X.y(), X.z(),
-      scene_.solver.time_step / 2,
-      scene_.solver.scheme == scene::Scheme::jacobi ? ", a smaller relaxation, or the gauss-seidel scheme" : ""));
+      "{:.4g}), falls {:.3g} m in one step, {:.3g} times the extent of all bodies. world.gravity or solver.time_step "
+      "is too large: try --set solver.time_step={:.3g}.",
+      step_ + 1, time() + dt, particles_.id[0], scene_.bodies[particles_.body[0]].name, X.x(), X.y(), X.z(), fall,
+      fall / extent_, dt * std::sqrt(0.01 * extent_ / fall)));
 }
 
 template <class Real>
@@ -255,6 +304,7 @@ ParticleField ParticleSolver<Real>::field(scene::Field which) {
 
 template <class Real>
 void ParticleSolver<Real>::predict() {
+  check_fall();
   const double begin = time(), dt = scene_.solver.time_step, end = begin + dt;
   launch(queue_, "step.begin", particles(),
          BeginStep<Real>{position_.data(), velocity_.data(), to_vec3<Real>(scene_.gravity), Real(dt), increment_.data(),

@@ -88,10 +88,15 @@ class ParticleSolver : public Solver {
   void build_probes();
   template <class Sum>
   [[nodiscard]] StepReport reduce_sums();
-  [[noreturn]] void diverged(std::size_t particle);
+  [[nodiscard]] Sound<Real> limits() const;
+  [[nodiscard]] DivergenceError divergence(std::size_t particle) const;
+  void check_fall() const;
   [[nodiscard]] Eigen::Vector3d mean_of(const DeviceArray<Vec4<Real>>& values,
                                         const DeviceArray<std::uint32_t>& member);
   [[nodiscard]] Eigen::Vector3d reaction(const Fixture& fixture, const scene::Fixture& source);
+
+  Sound<Real> sound_;
+  double extent_ = 0;  // of all bodies at rest, m
 };
 
 template <class T>

@@ -59,7 +59,8 @@ double patch_error(const LawParameters& law) {
 }
 
 double smooth_error(int count) {
-  const auto [mu, lambda] = Lame<double>::from(1e5, 0.3);
+  const auto lame = Lame<double>::from(1e5, 0.3);
+  const double mu = lame.mu, lambda = lame.lambda;
   const double k = std::numbers::pi;
   // u = (sin kx sin ky sin kz) (1, 0, 0), zero on the surface of the cube.
   const auto displacement = [k](const Vector3d& x) -> Vector3d {
