@@ -7,8 +7,8 @@
 
 #include "common/error.hpp"
 #include "kernels/smoothing/kernels.hpp"
-#include "kernels/xpbi/lists.hpp"
 #include "kernels/xpbi/step.hpp"
+#include "kernels/xpbi/volume.hpp"
 #include "runtime/launch.hpp"
 #include "solvers/motion.hpp"
 #include "solvers/neighbors.hpp"
@@ -362,6 +362,65 @@ TEST(Xpbi, SandFallsToAHeapAndRests) {
     // At rest: the fall alone had 2 m/s.
     EXPECT_LT(std::sqrt(2 * end.kinetic_energy / (1600 * 0.00628)), 0.05);
   }
+}
+
+/// A particle amid a lattice that lies denser than at rest by this log volume, under the elastic stretch F = 0.98 I.
+struct Crowd {
+  explicit Crowd(double log_volume) {
+    const double distance = std::exp(-log_volume / 3);
+    for (int x = -1; x <= 1; ++x)
+      for (int y = -1; y <= 1; ++y)
+        for (int z = -1; z <= 1; ++z) {
+          if (x == 0 && y == 0 && z == 0) continue;
+          index.push_back(std::uint32_t(index.size() + 1));
+          pair.push_back(padded(Vec3<double>{distance * x, distance * y, distance * z}, 0.5));
+        }
+    rest.assign(27, padded(Vec3<double>::zero(), 1.0));
+    start = {0, 26};
+    H = Mat3<double>::identity() * -0.02;
+    lattice = smoothing.value(0);
+    for (const auto& p : pair) lattice += smoothing.value(norm(xyz(p)) / (2 * distance));
+    lattice /= 8;
+  }
+  void take_up(double part, std::uint32_t loading = loading_flows) {
+    const PlasticPoint<double, DruckerPrager<double>> sand{{{1.0, 1.0, 0.3, 0.0, true}}, 1e-3, &state, true, true};
+    const std::uint32_t stale = 1;
+    const double reach = 2;
+    TakeUpCrowding<double, Wendland<double, 3>, std::decay_t<decltype(sand)>>{
+        &stale, &loading, start.data(), index.data(), rest.data(), &reach, smoothing, lattice, part,
+        sand,   0,        &H,           pair.data()}(0);
+  }
+
+  Wendland<double, 3> smoothing{1.0};
+  std::vector<std::uint32_t> start, index;
+  std::vector<Vec4<double>> rest, pair;
+  Mat3<double> H;
+  DruckerPrager<double>::State state{0};
+  double lattice = 0;  // sum of V W without the crowd
+};
+
+TEST(Xpbi, CrowdedFlowTakesUpCompression) {
+  for (const double stored : {0.0, 0.01, 0.5}) {
+    Crowd crowd(0.2);
+    crowd.state.volume_correction = stored;
+    const auto volume = [&] {
+      return std::log(determinant(Mat3<double>::identity() + crowd.H)) + crowd.state.volume_correction;
+    };
+    const double before = volume();
+    const Vec3<double> apart = xyz(crowd.pair[3]) * 0.98;
+    crowd.take_up(0.1);
+    const double lost = before - volume();
+    // The kernel's sum grows a little less than the density.
+    EXPECT_NEAR(lost, 0.1 * (0.2 + stored), 0.1 * 0.03);
+    EXPECT_NEAR(crowd.state.volume_correction, std::max(0.0, stored - lost), 1e-12) << "the store goes first";
+    const Mat3<double> F = Mat3<double>::identity() + crowd.H;
+    EXPECT_NEAR(norm(F * xyz(crowd.pair[3]) - apart), 0, 1e-12) << "nothing moves";
+  }
+  Crowd loose(-0.1), pulled(0.2);
+  loose.take_up(0.1);
+  pulled.take_up(0.1, loading_flows | loading_tension);
+  EXPECT_EQ(loose.H(0, 0), -0.02);
+  EXPECT_EQ(pulled.H(0, 0), -0.02);
 }
 
 TEST(Xpbi, DensityKeepsSandFromCollapsing) {

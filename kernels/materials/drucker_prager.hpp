@@ -39,6 +39,11 @@ struct DruckerPragerRule {
     const Real shifted = shifted_trace(trace, state);
     return shifted < Real(0) ? -friction * (Real(3) * lambda + Real(2) * mu) / (Real(2) * mu) * shifted : Real(0);
   }
+  /// Log volume that F lacks, and the state without a part of it.
+  constexpr Real stored_volume(const State& state) const {
+    return volume_correction ? state.volume_correction : Real(0);
+  }
+  constexpr State without_volume(const State& state, Real volume) const { return {state.volume_correction - volume}; }
 
  private:
   constexpr Real shifted_trace(Real trace, const State& state) const {

@@ -46,6 +46,9 @@ struct HerschelBulkleyRule {
   constexpr Real yield_radius(Real, const State&) const {
     return Real(0.81649658092772603273L) * yield_stress / (Real(2) * mu);
   }
+  // Nothing but F holds volume.
+  constexpr Real stored_volume(const State&) const { return Real(0); }
+  constexpr State without_volume(const State& state, Real) const { return state; }
 };
 
 template <class Real>

@@ -24,6 +24,9 @@ struct VonMisesRule {
   }
   /// |dev eps| on the surface.
   constexpr Real yield_radius(Real, const State& state) const { return state.yield_stress / (Real(2) * mu); }
+  // Nothing but F holds volume.
+  constexpr Real stored_volume(const State&) const { return Real(0); }
+  constexpr State without_volume(const State& state, Real) const { return state; }
 };
 
 template <class Real>

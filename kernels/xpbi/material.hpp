@@ -67,6 +67,7 @@ enum class FastForm {
 template <class Real, class Law>
 struct ElasticPoint {
   static constexpr bool plastic = false;
+  static constexpr bool keeps_volume = false;
   static constexpr bool has_strains = std::is_same_v<Law, InversionSafe<Hencky<Real>>>;
   static constexpr FastForm fast_form = FastForm::law;
 
@@ -116,6 +117,8 @@ struct PlasticPoint {
                                         : std::is_same_v<Mapping, Snow<Real>> ? FastForm::law
                                                                               : FastForm::none;
   using State = typename Mapping::State;
+  /// Flow changes no volume but what the state stores.
+  static constexpr bool keeps_volume = requires(Mapping m, State s) { m.rule.stored_volume(s); };
 
   Mapping mapping;
   Real time_step;

@@ -5,6 +5,7 @@
 #include "kernels/xpbi/lists.hpp"
 #include "kernels/xpbi/multipliers.hpp"
 #include "kernels/xpbi/step.hpp"
+#include "kernels/xpbi/volume.hpp"
 #include "solvers/neighbors.hpp"
 #include "solvers/particle_solver.hpp"
 
@@ -76,6 +77,7 @@ class Xpbi final : public ParticleSolver<Real> {
   void update_volumes();
   void refresh_lists();
   void rebuild_pairs(const NewNeighbors<Real>& neighbors);
+  void take_up_crowding();
   void build_neighborhoods();
   void colour_blocks_now();
   void sweep(Group& group, bool last);
@@ -99,9 +101,9 @@ class Xpbi final : public ParticleSolver<Real> {
   DeviceArray<Real> weight_;                // current: w_pb
   DeviceArray<Real> volume_;                // current: V^n
   DeviceArray<Real> density_, completion_;  // current: volumes by density
-  Real lattice_density_ = 1;
-  DeviceArray<Real> reach_;   // support of each particle
-  DeviceArray<Real> flowed_;  // plastic strain since the neighbours were chosen
+  Real lattice_density_ = 1;                // sum of V W
+  DeviceArray<Real> reach_;                 // support of each particle
+  DeviceArray<Real> flowed_;                // plastic strain since the neighbours were chosen
   DeviceArray<std::uint32_t> loading_, stale_, may_join_, close_;
   DeviceArray<Real> state_;                    // of the return mapping
   DeviceArray<Real> extent_;                   // farthest neighbour

@@ -33,7 +33,8 @@ inline constexpr double largest_reach = 1.6;          // supports
 inline constexpr double reach_growth = 1.12;
 inline constexpr double enough_spread = 0.3;  // smallest eigenvalue of sum w p p^T, about 1 in the bulk
 inline constexpr double cut = 0.1;            // of the pseudo-inverse
-inline constexpr double crowding = 1.05;  // density that is allowed, in that of the lattice: strains are elastic too
+inline constexpr double crowding = 1.05;      // density that is allowed, in that of the lattice: disorder looks denser
+inline constexpr double taken_up = 0.1;       // of the crowding, each time neighbours are chosen
 
 /// Sum of V W over a lattice, for a kernel whose support is given in spacings.
 template <class Smoothing>
@@ -60,9 +61,11 @@ Xpbi<Real, Memory>::Xpbi(const scene::Scene& scene, Queue& queue) : ParticleSolv
     narrowest_ = std::min(narrowest_, spacing);
   }
   travelled_ = widest_;
+  const double support = scene_.solver.smoothing.support;
+  with_smoothing<double>(scene_.solver.smoothing.kernel, support,
+                         [&](auto smoothing) { lattice_density_ = Real(xpbi::lattice_density(smoothing, support)); });
   if (scene_.solver.separation == scene::Separation::density)
-    most_density_ = Real(xpbi::crowding * xpbi::lattice_density(Wendland<double, 3>(scene_.solver.smoothing.support),
-                                                                scene_.solver.smoothing.support));
+    most_density_ = Real(xpbi::crowding * xpbi::lattice_density(Wendland<double, 3>(support), support));
   reach_ = {queue_, reach};
   state_ = {queue_, n};
   extent_ = {queue_, n};
@@ -218,9 +221,6 @@ void Xpbi<Real, Memory>::start_volumes() {
   if (scene_.solver.volumes != scene::Volumes::density) return;
   density_ = {queue_, particles()};
   completion_ = {queue_, particles()};
-  const double support = scene_.solver.smoothing.support;
-  with_smoothing<double>(scene_.solver.smoothing.kernel, support,
-                         [&](auto smoothing) { lattice_density_ = Real(xpbi::lattice_density(smoothing, support)); });
 }
 
 /// V^n of the weights (methods: choice in 3.1); volumes that are followed change when a step ends.
@@ -310,6 +310,25 @@ void Xpbi<Real, Memory>::rebuild_pairs(const NewNeighbors<Real>& neighbors) {
   queue_.wait();
   lists_ = std::move(lists);
   pair_ = std::move(pair);
+  take_up_crowding();
+}
+
+template <class Real, bool Memory>
+void Xpbi<Real, Memory>::take_up_crowding() {
+  with_smoothing<Real>(scene_.solver.smoothing.kernel, Real(1), [&](auto smoothing) {
+    for (const auto& group : groups_)
+      std::visit(
+          [&](const auto& material) {
+            using Point = std::decay_t<decltype(material)>;
+            if constexpr (Point::keeps_volume)
+              launch(this->queue_, "xpbi.choose", group.range.count,
+                     TakeUpCrowding<Real, decltype(smoothing), Point>{
+                         stale_.data(), loading_.data(), lists_.start.data(), lists_.index.data(), this->rest_.data(),
+                         reach_.data(), smoothing, Real(xpbi::crowding) * lattice_density_, Real(xpbi::taken_up),
+                         material, group.range.first, this->displacement_gradient_.data(), pair_.data()});
+          },
+          group.material);
+  });
 }
 
 template <class Real, bool Memory>
