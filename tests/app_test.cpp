@@ -460,6 +460,8 @@ TEST_F(App, ShippedScenesAreListedAndRunByName) {
   for (const auto& name : found)
     EXPECT_NO_THROW((void)ductile::scene::read_scene(DUCTILE_SOURCE_DIR "/scenes/" + name + ".toml", {})) << name;
   EXPECT_EQ(run({"check", "first_light"}), 0) << error();
+  EXPECT_EQ(run({"check", "small/tori_box"}), 0) << error();
+  EXPECT_NE(read(at("stdout")).find("ring-1 to ring-27"), std::string::npos) << "one row for all that are alike";
   EXPECT_EQ(run({"run", "first_light", "-o", at("out"), "--set", "solver.end_time=0.004", "-q"}), 0) << error();
   expect_error(2, {"run", "first_lihgt", "-o", at("new")}, {"did you mean \"first_light\"", "ductile scenes"});
 }

@@ -14,16 +14,26 @@ namespace ductile::app {
 
 namespace {
 
+/// A row per body; neighbours in the list that are alike share one.
 void print_bodies(const scene::Scene& scene, const Particles& particles) {
   std::vector<std::size_t> count(scene.bodies.size());
   for (const auto body : particles.body) ++count[body];
+  const auto alike = [&](std::size_t a, std::size_t b) {
+    const auto &one = scene.bodies[a], &other = scene.bodies[b];
+    return one.material == other.material && one.spacing == other.spacing && count[a] == count[b];
+  };
   std::vector<std::vector<std::string>> rows{{"body", "material", "particles", "spacing", "wave speed", "step hint"}};
-  for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
-    const auto& body = scene.bodies[b];
+  for (std::size_t first = 0, end = 0; first < scene.bodies.size(); first = end) {
+    for (end = first + 1; end < scene.bodies.size() && alike(first, end);) ++end;
+    const std::size_t bodies = end - first;
+    const auto& body = scene.bodies[first];
     const auto& material = scene.materials[body.material];
     const double speed = wave_speed(material);
-    rows.push_back({body.name, material.name, std::to_string(count[b]), fmt::format("{:g} m", body.spacing),
-                    fmt::format("{:.3g} m/s", speed), fmt::format("{:.2g} s", body.spacing / speed)});
+    rows.push_back({bodies == 1 ? body.name : fmt::format("{} to {}", body.name, scene.bodies[end - 1].name),
+                    material.name,
+                    bodies == 1 ? std::to_string(count[first]) : fmt::format("{} x {}", bodies, count[first]),
+                    fmt::format("{:g} m", body.spacing), fmt::format("{:.3g} m/s", speed),
+                    fmt::format("{:.2g} s", body.spacing / speed)});
   }
   fmt::print("{}", format_table(rows));
 }
