@@ -17,7 +17,7 @@ ANGLE = 31.0  # degrees, dry quartz sand of the experiments; `friction_angle` is
 DENSITY, MODULUS = 1600.0, 1e6
 # Particles per radius or width by aspect ratio. A low column needs fine ones: its deposit ends in a long thin toe.
 CELLS = {"axisymmetric": {0.5: 28, 1.0: 24, 2.0: 20, 4.0: 10, 8.0: 8}, "plane": {0.5: 40, 1.0: 28, 2.0: 20, 4.0: 14, 8.0: 10}}
-QUICK_CELLS = {"axisymmetric": {2.0: 8}, "plane": {1.0: 14, 2.0: 14}}
+QUICK_CELLS = {"axisymmetric": {4.0: 6}, "plane": {1.0: 14, 2.0: 14}}
 
 
 def axisymmetric_law(a):

@@ -5,7 +5,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from studies.cantilever import beam_scene, end_face
-from studies.column import RADIUS, axisymmetric_law, column_scene, measured
+from studies.column import RADIUS, column_scene, measured, plane_law
 from studies.plasticity_time_step import base
 from studies.stress_strain import E, NU, mid_section, specimen_scene
 from suite import laws
@@ -97,8 +97,8 @@ def judge_dropped(context, check, run, spacing):
 
 
 def judge_column(context, check, run, spacing):
-    law = float(axisymmetric_law(np.array(1.0))[0])
-    runout, height = measured(run, "axisymmetric", spacing, 1.0)
+    law = float(plane_law(np.array(1.0))[0])
+    runout, height = measured(run, "plane", spacing, 1.0)
     check("sand column, memory: run-out against the experiments", 100 * abs(runout / law - 1), 20.0,
           "scatter of the experiments over materials", unit="%")
     return f"run-out {runout:.2f} ({100 * (runout / law - 1):+.0f} %), height {height:.2f}"
@@ -134,14 +134,14 @@ def run(context, result):
     if not context.has("xpbi"):
         result.remark("This program has no method for flowing matter.")
         return
-    spacing = {"beam": 0.05, "specimen": 0.05, "drawn": 0.05, "dropped": 0.025, "column": RADIUS / 7} if context.quick else {
-        "beam": 0.04, "specimen": 0.1 / 3, "drawn": 0.1 / 3, "dropped": 0.02, "column": RADIUS / 10}
+    spacing = {"beam": 0.05, "specimen": 0.05, "drawn": 0.05, "dropped": 0.025, "column": RADIUS / 14} if context.quick else {
+        "beam": 0.04, "specimen": 0.1 / 3, "drawn": 0.1 / 3, "dropped": 0.02, "column": RADIUS / 28}
     make = {
         "beam": lambda s: beam_scene(1e5, s, "xpbi", 1e-3, iterations=10),
         "specimen": lambda s: specimen_scene("hencky", "xpbi", s, 0.5),
         "drawn": drawn_scene,
         "dropped": dropped_scene,
-        "column": lambda s: column_scene("axisymmetric", 1.0, round(RADIUS / s)),
+        "column": lambda s: column_scene("plane", 1.0, round(RADIUS / s)),
     }
     scenes = {}
     for name in make:
@@ -151,13 +151,13 @@ def run(context, result):
     found = context.simulate_all({f"{name}_{reference}": scene for (name, reference), scene in scenes.items()})
     runs = {key: found["_".join(key)] for key in scenes}
     deflection = context.stored("cantilever_settled")["tip"]["1e5"][2]
-    runout, height = (float(v) for v in axisymmetric_law(np.array(1.0)))
+    runout, height = (float(v) for v in plane_law(np.array(1.0)))
     cases = {"beam": (judge_beam, "clamped beam, E = 1e5 Pa: settled deflection", f"{deflection:.3f} m"),
              "specimen": (judge_specimen, "specimen pulled to 1.5: stress of the middle at its stretch",
                           f"{laws.uniaxial('hencky', 1.5, E, NU) / E:.4f} E at 1.5"),
              "drawn": (judge_drawn, f"plastic bar drawn to {STRETCH:g}: stress of the middle", "1"),
              "dropped": (judge_dropped, "dough block dropped at 4 m/s", "one piece"),
-             "column": (judge_column, "sand column of aspect ratio 1", f"run-out {runout:.2f}, height {height:.2f}")}
+             "column": (judge_column, "plane sand column of aspect ratio 1", f"run-out {runout:.2f}, height {height:.2f}")}
     rows = [[title, *(judged(context, result, judge, runs[name, reference], reference, spacing[name]) for reference in REFERENCES), expected]
             for name, (judge, title, expected) in cases.items()]
     result.table("The same bodies with both references", ["", *REFERENCES, "expected"], rows,
