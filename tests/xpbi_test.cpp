@@ -436,6 +436,33 @@ TEST(Xpbi, DensityKeepsSandFromCollapsing) {
   EXPECT_LT(end.gravity_energy / (mass * 9.81), 0.08);
 }
 
+TEST(Xpbi, CreamStandsOrSlumpsAsItsYieldStressSays) {
+  // Slump of a cylinder (Murata 1984, Pashias 1996): 1 - 2t (1 - ln 2t) of its height, t the yield stress in shear over
+  // rho g height, without inertia or friction on the ground.
+  const auto height_left = [](double yield_stress) {
+    Queue queue;
+    auto scene = sand_scene(scene::Reference::memory);
+    scene.materials[0].density = 1000;
+    scene.materials[0].elastic.youngs_modulus = 1e5;
+    scene.materials[0].plastic = scene::HerschelBulkley{yield_stress, 10, 1};
+    scene.bodies[0].spacing = 0.0125;
+    scene.bodies[0].shape.kind = geometry::Cylinder{0.05, 0.1};
+    scene.bodies[0].shape.position = {0, 0, 0.05};
+    scene.colliders[0].friction = 0;
+    const auto solver = make_solver(scene, queue);
+    for (int k = 0; k < 400; ++k) (void)solver->advance();
+    const auto x = std::get<std::vector<float>>(solver->positions().values);
+    double top = 0;
+    for (std::size_t i = 2; i < x.size(); i += 3) top = std::max(top, double(x[i]));
+    return (top + 0.0125 / 2) / 0.1;
+  };
+  // 680 Pa: t = 0.4, slump 0.02; half a particle is 0.06.
+  EXPECT_NEAR(height_left(680), 0.98, 0.06);
+  // 170 Pa: t = 0.1, slump 0.48, and more with the inertia of the fall.
+  EXPECT_LT(height_left(170), 0.58);
+  EXPECT_GT(height_left(170), 0.35);
+}
+
 TEST(Xpbi, PlasticBarIsDrawnOut) {
   // Hardening dough between grips that move apart to 1.6 times the length: it flows and stays one piece.
   auto scene = block_scene(scene::Reference::memory, scene::VonMises{1e5 / 1.3 * 0.02, 0.2});
