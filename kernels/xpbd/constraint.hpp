@@ -126,13 +126,14 @@ template <bool Printed, class Real, int Columns>
                                                                     Real inverse_mass, Real multiplier) {
   const Real energy = sycl::fmax(law_energy + Real(0.5) * step.penalty * misfit, Real(0));
   const Real C = Printed ? energy : sycl::sqrt(Real(2) * energy);
-  const Real direction = Printed ? Real(1) : Real(1) / sycl::fmax(C, step.tiny);
+  const bool flat = C < step.tiny;  // one comparison: of fmax and this together GCC makes no vectors with AVX-512
+  const Real direction = Printed ? Real(1) : Real(1) / (flat ? step.tiny : C);
   const Real compliance = step.inverse_squared_step / (Printed ? Real(1) : volume);
   const Real mobility = quadratic_form(stress, moments.mobility) + inverse_mass * squared_norm(own) +
                         step.penalty * step.penalty * misfit * moments.penalty_mobility;
   const Real violation = C + compliance * multiplier;
   const Real full = -step.relaxation * violation / (direction * direction * mobility + compliance);
-  const Real change = C < step.tiny ? Real(0) : full;
+  const Real change = flat ? Real(0) : full;
   return {change * direction, multiplier + change, step.violation_scale * violation};
 }
 
