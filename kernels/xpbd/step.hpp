@@ -156,16 +156,14 @@ struct StepSums {
   }
 };
 
-/// What no sound particle exceeds. False for NaN.
+/// Nothing sound stretches a thousandfold, or is so far away that its position rounds by half a spacing. False for NaN.
 template <class Real>
 struct Sound {
-  Real squared_stretch;   // |F|^2
-  Real volume_ratio;      // |det F|
-  Real squared_distance;  // from the origin: beyond, a position rounds by half a spacing
+  Real squared_distance;  // from the origin
 
-  bool operator()(const Mat3<Real>& F, Real det_F, const Vec4<Real>& x) const {
-    return squared_norm(F) < squared_stretch && sycl::fabs(det_F) < volume_ratio &&
-           x[0] * x[0] + x[1] * x[1] + x[2] * x[2] < squared_distance;
+  static bool whole(const Mat3<Real>& F) { return squared_norm(F) < Real(1e6f); }
+  bool operator()(const Mat3<Real>& F, const Vec4<Real>& x) const {
+    return whole(F) && x[0] * x[0] + x[1] * x[1] + x[2] * x[2] < squared_distance;
   }
 };
 
@@ -187,16 +185,16 @@ struct MeasureParticle {
     const Vec3<Sum> p = m * v;
     const Sum scaled = Sum(violation[i]);
     const Mat3<Real> F = Mat3<Real>::identity() + displacement_gradient[i];
-    const Real volume_ratio = determinant(F);
+    const Sum volume_ratio = Sum(determinant(F));
     const Sum kinetic = Sum(0.5f) * dot(p, v), elastic = Sum(rest[i][3]) * Sum(energy[i]);
-    const bool good = sycl::isfinite(kinetic) && sycl::isfinite(elastic) && sound(F, volume_ratio, position[i]);
+    const bool good = sycl::isfinite(kinetic) && sycl::isfinite(elastic) && sound(F, position[i]);
     return {kinetic,
             elastic,
             -m * dot(gravity, x),
             p,
             cross(x, p),
             dot(v, v),
-            Sum(volume_ratio),
+            volume_ratio,
             scaled * scaled,
             good ? 0xFFFFFFFFu : std::uint32_t(i)};
   }

@@ -88,7 +88,6 @@ class ParticleSolver : public Solver {
   void build_probes();
   template <class Sum>
   [[nodiscard]] StepReport reduce_sums();
-  [[nodiscard]] Sound<Real> limits() const;
   [[nodiscard]] DivergenceError divergence(std::size_t particle) const;
   void check_fall() const;
   [[nodiscard]] Eigen::Vector3d mean_of(const DeviceArray<Vec4<Real>>& values,
