@@ -315,14 +315,16 @@ void Xpbi<Real, Memory>::rebuild_pairs(const NewNeighbors<Real>& neighbors) {
 
 template <class Real, bool Memory>
 void Xpbi<Real, Memory>::take_up_crowding() {
+  if (scene_.solver.separation == scene::Separation::density) return;  // keeps crowds apart itself
   with_smoothing<Real>(scene_.solver.smoothing.kernel, Real(1), [&](auto smoothing) {
+    using Smoothing = decltype(smoothing);
     for (const auto& group : groups_)
       std::visit(
           [&](const auto& material) {
             using Point = std::decay_t<decltype(material)>;
             if constexpr (Point::keeps_volume)
               launch(this->queue_, "xpbi.choose", group.range.count,
-                     TakeUpCrowding<Real, decltype(smoothing), Point>{
+                     TakeUpCrowding<Real, Smoothing, Point>{
                          stale_.data(), loading_.data(), lists_.start.data(), lists_.index.data(), this->rest_.data(),
                          reach_.data(), smoothing, Real(xpbi::crowding) * lattice_density_, Real(xpbi::taken_up),
                          material, group.range.first, this->displacement_gradient_.data(), pair_.data()});
