@@ -317,7 +317,7 @@ template <class Real, bool Memory>
 void Xpbi<Real, Memory>::take_up_crowding() {
   if (scene_.solver.separation == scene::Separation::density) return;  // keeps crowds apart itself
   with_smoothing<Real>(scene_.solver.smoothing.kernel, Real(1), [&](auto smoothing) {
-    using Smoothing = decltype(smoothing);
+    using Smoothing = std::remove_cvref_t<decltype(smoothing)>;  // GCC 12 makes a reference of it in lambdas
     for (const auto& group : groups_)
       std::visit(
           [&](const auto& material) {
