@@ -200,7 +200,7 @@ void expect_golden_map(const std::string& table, const std::string& value_key, c
 template <class Real>
 void expect_golden_maps() {
   const auto moduli = lame<Real>();
-  [[maybe_unused]] const auto mu = moduli.mu, lambda = moduli.lambda;
+  const auto mu = moduli.mu, lambda = moduli.lambda;
   const auto none = [](const auto&) { return 0.0; };
   expect_golden_map<Real>("von_mises", "", VonMises<Real>{{mu, lambda, Real(0)}}, {Real(200)}, 0, none);
 
@@ -247,8 +247,7 @@ TEST(ReturnMapping, GoldenValuesInSinglePrecision) { expect_golden_maps<float>()
 
 template <class Real>
 void expect_von_mises(double hardening) {
-  const auto moduli = lame<Real>();
-  [[maybe_unused]] const auto mu = moduli.mu, lambda = moduli.lambda;
+  const auto [mu, lambda] = lame<Real>();
   const VonMises<Real> model{{mu, lambda, Real(hardening)}};
   const auto outcome = map_random_states<Real>(model, {Real(200)}, true);
   EXPECT_GT(count(outcome, Yield::shear), 90'000u);
@@ -290,8 +289,7 @@ TEST(ReturnMapping, VonMisesHardens) {
   expect_von_mises<double>(0.1);
   expect_von_mises<float>(0.1);
   // By hand: radius r = sigma/(2 mu); |eps| = r + 0.022, H = 0.1: plastic 0.02, sigma + 2 mu 0.002.
-  const auto moduli = lame<double>();
-  [[maybe_unused]] const auto mu = moduli.mu, lambda = moduli.lambda;
+  const auto [mu, lambda] = lame<double>();
   const VonMises<double> model{{mu, lambda, 0.1}};
   const double size = 200 / (2 * mu) + 0.022;
   const auto mapped = model.project_strain({size / std::sqrt(2), -size / std::sqrt(2), 0}, {200});
@@ -303,8 +301,7 @@ TEST(ReturnMapping, VonMisesHardens) {
 
 template <class Real>
 void expect_drucker_prager(double cohesion, bool correct, double stored) {
-  const auto moduli = lame<Real>();
-  [[maybe_unused]] const auto mu = moduli.mu, lambda = moduli.lambda;
+  const auto [mu, lambda] = lame<Real>();
   const Real alpha = DruckerPragerRule<Real>::friction_from_angle(pi<Real> / 6);
   const DruckerPrager<Real> model{{mu, lambda, alpha, Real(cohesion), correct}};
   const auto outcome = map_random_states<Real>(model, {Real(stored)}, true);
@@ -357,7 +354,7 @@ void expect_all_branches(const Outcomes& outcome) {
 template <class Real>
 void expect_cam_clay() {
   const auto moduli = lame<Real>();
-  [[maybe_unused]] const auto mu = moduli.mu, lambda = moduli.lambda;
+  const auto mu = moduli.mu, lambda = moduli.lambda;
   const double kappa = lame<double>().bulk_modulus();
   const double log_volume = -0.3;
   const CamClay<Real> model{{mu, lambda, {Real(1.85), Real(0.5), Real(1)}}};
@@ -396,8 +393,7 @@ TEST(ReturnMapping, CamClayEndsOnItsSurface) {
 
 template <class Real>
 void expect_neo_hookean_cam_clay() {
-  const auto moduli = lame<Real>();
-  [[maybe_unused]] const auto mu = moduli.mu, lambda = moduli.lambda;
+  const Real mu = lame<Real>().mu;
   const double kappa = lame<double>().bulk_modulus();
   const double log_volume = -0.3;
   const NeoHookeanCamClay<Real> model{{mu, Real(kappa)}, {Real(1.85), Real(0.5), Real(1)}};
@@ -476,8 +472,7 @@ TEST(ReturnMapping, HerschelBulkleySolvesItsRateEquation) {
 
 template <class Real>
 void expect_herschel_bulkley(double power) {
-  const auto moduli = lame<Real>();
-  [[maybe_unused]] const auto mu = moduli.mu, lambda = moduli.lambda;
+  const auto [mu, lambda] = lame<Real>();
   const HerschelBulkley<Real> model{{mu, lambda, Real(50), Real(10), Real(power)}};
   const double dt = 1e-3, two_mu = 2 * double(mu), yield = std::sqrt(2.0 / 3) * 50;
   const auto outcome = map_random_states<Real>(model, {}, false, dt);
@@ -509,8 +504,7 @@ TEST(ReturnMapping, HerschelBulkleyFlowsAtItsRateAndKeepsTheVolume) {
 }
 
 TEST(ReturnMapping, HerschelBulkleyHasTheRightLimits) {
-  const auto moduli = lame<double>();
-  [[maybe_unused]] const auto mu = moduli.mu, lambda = moduli.lambda;
+  const auto [mu, lambda] = lame<double>();
   const auto F = matrix<double>(Eigen::Matrix3d(Eigen::Vector3d(1.1, 0.98, 0.93).asDiagonal()));
   const double yield = std::sqrt(2.0 / 3) * 50;
   for (const double power : {0.3, 1.0, 3.0}) {
@@ -528,8 +522,7 @@ TEST(ReturnMapping, HerschelBulkleyHasTheRightLimits) {
 
 template <class Real>
 void expect_snow() {
-  const auto moduli = lame<Real>();
-  [[maybe_unused]] const auto mu = moduli.mu, lambda = moduli.lambda;
+  const auto [mu, lambda] = lame<Real>();
   const Snow<Real> model{mu, lambda, Real(0.1), Real(0.08), Real(3)};
   const auto outcome = map_random_states<Real>(model, {Real(1)}, true);
   EXPECT_GT(count(outcome, Yield::none), 1000u);
@@ -565,8 +558,7 @@ TEST(ReturnMapping, SnowStaysWithinItsStretchesAndKeepsTheBooksOfVolume) {
 
 template <class Real>
 void expect_recovery_from_inversion() {
-  const auto moduli = lame<Real>();
-  [[maybe_unused]] const auto mu = moduli.mu, lambda = moduli.lambda;
+  const auto [mu, lambda] = lame<Real>();
   const Real alpha = DruckerPragerRule<Real>::friction_from_angle(pi<Real> / 6);
   const auto finite = [](const auto& mapped) {
     EXPECT_TRUE(std::isfinite(norm(mapped.F)));

@@ -25,7 +25,7 @@ struct DruckerPragerRule {
   }
 
   constexpr Flow<Real, State> flow(Real trace, Real deviator_norm, const State& state, Real) const {
-    const Real stored = volume_correction ? state.volume_correction : Real(0);
+    const Real stored = stored_volume(state);
     const Real shifted = shifted_trace(trace, state);
     const State closed = {volume_correction ? Real(0) : state.volume_correction};
     if (!(shifted < Real(0)))
@@ -47,7 +47,7 @@ struct DruckerPragerRule {
 
  private:
   constexpr Real shifted_trace(Real trace, const State& state) const {
-    return trace - Real(3) * cohesion + (volume_correction ? state.volume_correction : Real(0));
+    return trace - Real(3) * cohesion + stored_volume(state);
   }
 };
 

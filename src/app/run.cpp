@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
-#include <limits>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "app/progress.hpp"

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "kernels/materials/strain.hpp"
+#include "solvers/particles.hpp"
 
 namespace ductile::app {
 
@@ -33,12 +34,6 @@ double given_speed(const scene::Scene& scene) {
   for (const auto& collider : scene.colliders) most = std::max(most, collider.motion.velocity.norm());
   for (const auto& fixture : scene.fixtures) most = std::max(most, fixture.motion.velocity.norm());
   return most;
-}
-
-double finest_spacing(const scene::Scene& scene) {
-  double least = std::numeric_limits<double>::infinity();
-  for (const auto& body : scene.bodies) least = std::min(least, body.spacing);
-  return least;
 }
 
 }  // namespace

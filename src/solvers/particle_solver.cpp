@@ -37,12 +37,7 @@ ParticleSolver<Real>::ParticleSolver(const scene::Scene& scene, Queue& queue)
   build_fixtures();
   build_probes();
   colliders_ = Colliders<Real>(queue_, scene_, particles());
-  Eigen::AlignedBox3d bounds;
-  for (const auto& X : particles_.rest) bounds.extend(X);
-  double spacing = std::numeric_limits<double>::infinity();
-  for (const auto& body : scene_.bodies) spacing = std::min(spacing, body.spacing);
-  extent_ = bounds.diagonal().norm() + spacing;
-  const double farthest = 0.5 * spacing / double(std::numeric_limits<Real>::epsilon());
+  const double farthest = 0.5 * finest_spacing(scene_) / double(std::numeric_limits<Real>::epsilon());
   sound_ = {Real(farthest * farthest)};
 }
 
@@ -186,9 +181,18 @@ StepReport ParticleSolver<Real>::reduce_sums() {
 }
 
 template <class Real>
+DivergenceError ParticleSolver<Real>::divergence(std::size_t particle, const std::string& what) const {
+  const Eigen::Vector3d& X = particles_.rest[particle];
+  return DivergenceError(fmt::format(
+      "The simulation diverged in step {} (t = {:.6g} s): particle {} of body \"{}\", at rest at ({:.4g}, {:.4g}, "
+      "{:.4g}){}",
+      step_ + 1, time() + scene_.solver.time_step, particles_.id[particle],
+      scene_.bodies[particles_.body[particle]].name, X.x(), X.y(), X.z(), what));
+}
+
+template <class Real>
 DivergenceError ParticleSolver<Real>::divergence(std::size_t particle) const {
   const auto& solver = scene_.solver;
-  const Eigen::Vector3d& X = particles_.rest[particle];
   const Mat3<Real> F = Mat3<Real>::identity() + displacement_gradient_.download()[particle];
   const Vec4<Real> at = position_.download()[particle];
   const Eigen::Vector3d x{double(at[0]), double(at[1]), double(at[2])};
@@ -205,25 +209,22 @@ DivergenceError ParticleSolver<Real>::divergence(std::size_t particle) const {
         solver.time_step / 2,
         solver.scheme == scene::Scheme::jacobi ? ", a smaller relaxation, or the gauss-seidel scheme" : "");
   }
-  return DivergenceError(fmt::format(
-      "The simulation diverged in step {} (t = {:.6g} s): particle {} of body \"{}\", at rest at ({:.4g}, {:.4g}, "
-      "{:.4g}) and now at ({:.4g}, {:.4g}, {:.4g}), {}. {}.",
-      step_ + 1, time() + solver.time_step, particles_.id[particle], scene_.bodies[particles_.body[particle]].name,
-      X.x(), X.y(), X.z(), x.x(), x.y(), x.z(), what, cause));
+  return divergence(particle,
+                    fmt::format(" and now at ({:.4g}, {:.4g}, {:.4g}), {}. {}.", x.x(), x.y(), x.z(), what, cause));
 }
 
 /// A step in which free fall alone carries bodies past everything shows nothing but contacts made on the way.
 template <class Real>
 void ParticleSolver<Real>::check_fall() const {
-  const double dt = scene_.solver.time_step, fall = dt * dt * scene_.gravity.norm();
-  if (fall < 10 * extent_) return;
-  const Eigen::Vector3d& X = particles_.rest[0];
-  throw DivergenceError(fmt::format(
-      "The simulation diverged in step {} (t = {:.6g} s): particle {} of body \"{}\", at rest at ({:.4g}, {:.4g}, "
-      "{:.4g}), falls {:.3g} m in one step, {:.3g} times the extent of all bodies. world.gravity or solver.time_step "
-      "is too large: try --set solver.time_step={:.3g}.",
-      step_ + 1, time() + dt, particles_.id[0], scene_.bodies[particles_.body[0]].name, X.x(), X.y(), X.z(), fall,
-      fall / extent_, dt * std::sqrt(0.01 * extent_ / fall)));
+  Eigen::AlignedBox3d bounds;
+  for (const auto& X : particles_.rest) bounds.extend(X);
+  const double extent = bounds.diagonal().norm() + finest_spacing(scene_), dt = scene_.solver.time_step;
+  const double fall = dt * dt * scene_.gravity.norm();
+  if (fall < 10 * extent) return;
+  throw divergence(0,
+                   fmt::format(", falls {:.3g} m in one step, {:.3g} times the extent of all bodies. world.gravity or "
+                               "solver.time_step is too large: try --set solver.time_step={:.3g}.",
+                               fall, fall / extent, dt * std::sqrt(0.01 * extent / fall)));
 }
 
 template <class Real>
@@ -291,7 +292,7 @@ ParticleField ParticleSolver<Real>::field(scene::Field which) {
 
 template <class Real>
 void ParticleSolver<Real>::predict() {
-  check_fall();
+  if (step_ == 0) check_fall();
   const double begin = time(), dt = scene_.solver.time_step, end = begin + dt;
   launch(queue_, "step.begin", particles(),
          BeginStep<Real>{position_.data(), velocity_.data(), to_vec3<Real>(scene_.gravity), Real(dt), increment_.data(),

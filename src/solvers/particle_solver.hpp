@@ -88,6 +88,9 @@ class ParticleSolver : public Solver {
   void build_probes();
   template <class Sum>
   [[nodiscard]] StepReport reduce_sums();
+  /// Names the particle and its place at rest; `what` goes on with the sentence.
+  [[nodiscard]] DivergenceError divergence(std::size_t particle, const std::string& what) const;
+  /// Of a particle that is no longer sound.
   [[nodiscard]] DivergenceError divergence(std::size_t particle) const;
   void check_fall() const;
   [[nodiscard]] Eigen::Vector3d mean_of(const DeviceArray<Vec4<Real>>& values,
@@ -95,7 +98,6 @@ class ParticleSolver : public Solver {
   [[nodiscard]] Eigen::Vector3d reaction(const Fixture& fixture, const scene::Fixture& source);
 
   Sound<Real> sound_;
-  double extent_ = 0;  // of all bodies at rest, m
 };
 
 template <class T>

@@ -188,6 +188,12 @@ Eigen::Vector3d fiber_direction(const scene::Fiber& fiber, const geometry::Shape
   return fiber.field == Field::radial ? radial : Eigen::Vector3d(axis.cross(radial));
 }
 
+double finest_spacing(const scene::Scene& scene) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& body : scene.bodies) least = std::min(least, body.spacing);
+  return least;
+}
+
 Eigen::Vector3d initial_position(const scene::Body& body, const Eigen::Vector3d& rest, std::uint32_t id) {
   constexpr std::uint64_t seed = 0x5eed;
   const auto& [stretch, scramble] = body.initial;

@@ -28,6 +28,9 @@ struct Particles {
 /// Samples every body. Throws InputError for a body without particles or a scene that does not fit into memory.
 [[nodiscard]] Particles sample(const scene::Scene& scene);
 
+/// The smallest spacing of all bodies, m.
+[[nodiscard]] double finest_spacing(const scene::Scene& scene);
+
 /// Where a particle of the body starts.
 [[nodiscard]] Eigen::Vector3d initial_position(const scene::Body& body, const Eigen::Vector3d& rest, std::uint32_t id);
 
