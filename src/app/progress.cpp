@@ -52,15 +52,18 @@ std::string Progress::line(long long step, double min_volume_ratio, std::size_t 
 
 void Progress::update(long long step, double min_volume_ratio) {
   if (quiet_) return;
+  const auto now = Clock::now();
+  const auto since = now - shown_;
   if (terminal_) {
-    const auto now = Clock::now();
-    if (step != last_ && now - shown_ < std::chrono::milliseconds(200)) return;
+    if (step != last_ && since < std::chrono::milliseconds(200)) return;
     shown_ = now;
     fmt::print(stderr, "\r{}\033[K", line(step, min_volume_ratio, terminal_width()));
     std::fflush(stderr);
     open_ = true;
-  } else if (const int tenth = static_cast<int>(10 * step / last_); tenth != tenth_) {
+  } else if (const int tenth = static_cast<int>(10 * step / last_);
+             tenth != tenth_ || since > std::chrono::minutes(1)) {
     tenth_ = tenth;
+    shown_ = now;
     fmt::print(stderr, "{}\n", line(step, min_volume_ratio, std::numeric_limits<std::size_t>::max()));
   }
 }

@@ -5,7 +5,8 @@
 
 namespace ductile::app {
 
-/// How far a run has come: one line that is rewritten on a terminal, a plain line every tenth of the way otherwise.
+/// How far a run has come: one line that is rewritten on a terminal, a plain line every tenth of the way, and
+/// every minute, otherwise.
 class Progress {
  public:
   Progress(long long first_step, long long last_step, double time_step, double work_per_step, bool quiet);
