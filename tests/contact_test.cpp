@@ -246,12 +246,11 @@ TEST(BodyContact, NothingPassesThroughAPlateUpToTheLargestStep) {
 }
 
 TEST(BodyContact, PairsAreBlockedFromTheSideOfTheirFirstTouch) {
-  const std::uint32_t start[2] = {0, 1}, other[1] = {1}, particle[2] = {0, 1};
-  const double radius[2] = {0.5, 0.5};
-  const auto gap = [&](const Vec3<double>& from, const Vec3<double>& moved) {
+  const std::uint32_t start[2] = {0, 1}, other[1] = {1};
+  const auto gap = [&](const Vec3<double>& from, const Vec3<double>& way) {
     const Vec4<double> position[2] = {padded(from, 1.0), padded(Vec3<double>::zero(), 1.0)};
-    const Vec4<double> increment[2] = {padded(moved), padded(Vec3<double>::zero())};
-    return ContactPairs<double>{start, other, particle, position, increment, radius}.gap(0, 1);
+    const Vec4<double> moved[2] = {padded(way, 0.5), padded(Vec3<double>::zero(), 0.5)};
+    return ContactPairs<double>{start, other, position, moved}.gap(0, 1);
   };
   // Through the middle of a gap of a square lattice, half a spacing from the particle in y and z, by any way.
   for (const double way : {0.9, 1.5, 2.0, 4.0}) {

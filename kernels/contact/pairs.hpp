@@ -48,11 +48,9 @@ struct MayTouch {
 template <class Real>
 struct ContactPairs {
   const std::uint32_t* start;
-  const std::uint32_t* other;     // surface slots
-  const std::uint32_t* particle;  // of each surface slot
-  const Vec4<Real>* position;     // x^n, inverse mass
-  const Vec4<Real>* increment;
-  const Real* radius;
+  const std::uint32_t* other;  // surface slots
+  const Vec4<Real>* position;  // of each surface slot: x^n, inverse mass
+  const Vec4<Real>* moved;     // of each surface slot: way since then, radius
 
   struct Gap {
     Vec3<Real> normal;  // from the other to this one
@@ -60,20 +58,20 @@ struct ContactPairs {
   };
   /// A pair that approaches keeps the direction in which it first touches, however far it goes on: the present one
   /// turns while particles pass each other, and would push them out on the far side.
-  Gap gap(std::uint32_t i, std::uint32_t j) const {
-    const Vec3<Real> before = xyz(position[i] - position[j]), moved = xyz(increment[i] - increment[j]);
-    const Vec3<Real> apart = before + moved;
-    const Real reach = radius[i] + radius[j], approach = -dot(before, moved);
+  Gap gap(std::size_t a, std::uint32_t b) const {
+    const Vec3<Real> before = xyz(position[a] - position[b]), way = slip(a, b);
+    const Vec3<Real> apart = before + way;
+    const Real reach = moved[a][3] + moved[b][3], approach = -dot(before, way);
     const Gap none{before, Real(-1)};
     if (approach > Real(0)) {
-      const Real way = squared_norm(moved), now = squared_norm(before), blocked = sycl::fmin(now, reach * reach);
+      const Real length = squared_norm(way), now = squared_norm(before), blocked = sycl::fmin(now, reach * reach);
       // Squared: how far the two are from each other when they pass, how far apart they stop, both times the way.
-      const Real passing = way * now - approach * approach, stopping = way * blocked;
+      const Real passing = length * now - approach * approach, stopping = length * blocked;
       if (passing < glancing * glancing * stopping) {
-        const Real left = approach - way, within = stopping - passing;
+        const Real left = approach - length, within = stopping - passing;
         if (left > Real(0) && left * left > within) return none;  // they do not come that far
-        const Real touch = sycl::fmax((approach - sycl::sqrt(within)) / way, Real(0));
-        const Vec3<Real> there = before + touch * moved;
+        const Real touch = sycl::fmax((approach - sycl::sqrt(within)) / length, Real(0));
+        const Vec3<Real> there = before + touch * way;
         const Vec3<Real> normal = there / norm(there);
         return {normal, reach - dot(apart, normal)};
       }
@@ -82,9 +80,11 @@ struct ContactPairs {
     // Coincident centres have no direction: the lower index goes up.
     const Real distance = norm(apart);
     const Vec3<Real> normal =
-        distance > Real(0) ? apart / distance : Vec3<Real>{Real(0), Real(0), Real(i < j ? -1 : 1)};
+        distance > Real(0) ? apart / distance : Vec3<Real>{Real(0), Real(0), Real(a < b ? -1 : 1)};
     return {normal, reach - distance};
   }
+  /// Way of this one as the other sees it.
+  Vec3<Real> slip(std::size_t a, std::uint32_t b) const { return xyz(moved[a] - moved[b]); }
 
  private:
   /// Pairs that pass at more than this part of their distance only brush each other and may slide past. On a square
@@ -92,18 +92,32 @@ struct ContactPairs {
   static constexpr Real glancing = Real(0.85f);
 };
 
-/// How many contacts a surface particle has now: their corrections share the way.
+/// How far the surface particles have come, in a row for the searches of contacts.
 template <class Real>
-struct CountContacts {
-  ContactPairs<Real> pairs;
-  std::uint32_t* count;
+struct GatherMoves {
+  const std::uint32_t* particle;
+  const Vec4<Real>* increment;
+  const Real* radius;
+  Vec4<Real>* moved;
 
   void operator()(std::size_t a) const {
-    const std::uint32_t i = pairs.particle[a];
-    std::uint32_t found = 0;
+    const std::uint32_t i = particle[a];
+    moved[a] = padded(xyz(increment[i]), radius[i]);
+  }
+};
+
+/// Lists the pairs of a surface particle that touch now; their corrections share the way.
+template <class Real>
+struct FindContacts {
+  ContactPairs<Real> pairs;
+  std::uint32_t* count;
+  std::uint32_t* touching;  // pairs, from the start of the particle's pairs on
+
+  void operator()(std::size_t a) const {
+    std::uint32_t found = pairs.start[a];
     for (std::uint32_t s = pairs.start[a]; s < pairs.start[a + 1]; ++s)
-      found += pairs.gap(i, pairs.particle[pairs.other[s]]).overlap > Real(0) ? 1 : 0;
-    count[a] = found;
+      if (pairs.gap(a, pairs.other[s]).overlap > Real(0)) touching[found++] = s;
+    count[a] = found - pairs.start[a];
   }
 };
 
@@ -112,24 +126,24 @@ template <class Real>
 struct GatherContacts {
   ContactPairs<Real> pairs;
   const std::uint32_t* count;
+  const std::uint32_t* touching;
   Real friction;
   Vec4<Real>* history;  // of each ordered pair: tangential correction of this step, and the normal one
   Vec4<Real>* correction;
 
   void operator()(std::size_t a) const {
-    const std::uint32_t i = pairs.particle[a];
     Vec3<Real> sum = Vec3<Real>::zero();
-    const Real own = pairs.position[i][3];
-    for (std::uint32_t s = pairs.start[a]; count[a] > 0 && s < pairs.start[a + 1]; ++s) {
-      const std::uint32_t b = pairs.other[s], j = pairs.particle[b];
-      const auto gap = pairs.gap(i, j);
-      const Real mobility = own + pairs.position[j][3];
-      if (!(gap.overlap > Real(0)) || mobility == Real(0)) continue;
-      const std::uint32_t most = count[a] > count[b] ? count[a] : count[b];
-      const Real part = Real(1) / Real(most);
+    const Real own = pairs.position[a][3];
+    const std::uint32_t first = pairs.start[a], contacts = count[a];
+    for (std::uint32_t t = first; t < first + contacts; ++t) {
+      const std::uint32_t s = touching[t], b = pairs.other[s];
+      const Real mobility = own + pairs.position[b][3];
+      if (mobility == Real(0)) continue;
+      const auto gap = pairs.gap(a, b);
+      const Real part = Real(1) / Real(sycl::max(contacts, count[b]));
       const Vec4<Real> before = history[s];
       const Real push = part * gap.overlap, pushed = before[3] + push;
-      const Vec3<Real> slip = xyz(pairs.increment[i] - pairs.increment[j]);
+      const Vec3<Real> slip = pairs.slip(a, b);
       Vec3<Real> tangential = xyz(before) - part * (slip - dot(slip, gap.normal) * gap.normal);
       const Real limit = friction * pushed, wanted = norm(tangential);
       if (wanted > limit) tangential = tangential * (limit / wanted);

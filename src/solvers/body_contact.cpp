@@ -44,6 +44,7 @@ void BodyContact<Real>::set_surface(Queue& queue) {
   count_ = DeviceArray<std::uint32_t>(queue, surface.size());
   correction_ = DeviceArray<Vec4<Real>>(queue, surface.size());
   surface_position_ = DeviceArray<Vec4<Real>>(queue, surface.size());
+  moved_ = DeviceArray<Vec4<Real>>(queue, surface.size());
   may_touch_.particle = particle_.data();
 }
 
@@ -70,21 +71,25 @@ void BodyContact<Real>::find_pairs(Queue& queue, const Vec4<Real>* position, dou
   launch(queue, "contact.search", particle_.size(),
          GatherPositions<Real>{particle_.data(), position, surface_position_.data()});
   pairs_ = find_neighbors<Real>(queue, surface_position_, widest_ + Real(2 * reach), may_touch_);
-  if (history_.size() < pairs_.index.size()) history_ = DeviceArray<Vec4<Real>>(queue, pairs_.index.size() * 5 / 4);
+  if (history_.size() < pairs_.index.size()) {
+    history_ = DeviceArray<Vec4<Real>>(queue, pairs_.index.size() * 5 / 4);
+    touching_ = DeviceArray<std::uint32_t>(queue, history_.size());
+  }
   history_.clear_bytes();
 }
 
 template <class Real>
-void BodyContact<Real>::resolve(Queue& queue, const Vec4<Real>* position, Vec4<Real>* increment) {
+void BodyContact<Real>::resolve(Queue& queue, Vec4<Real>* increment) {
   if (pairs_.index.empty()) return;
-  const ContactPairs<Real> pairs{
-      pairs_.start.data(), pairs_.index.data(), particle_.data(), position, increment, radius_};
+  const std::size_t n = particle_.size();
+  const ContactPairs<Real> pairs{pairs_.start.data(), pairs_.index.data(), surface_position_.data(), moved_.data()};
   for (int pass = 0; pass < passes_; ++pass) {
-    launch(queue, "contact.bodies", particle_.size(), CountContacts<Real>{pairs, count_.data()});
-    launch(queue, "contact.bodies", particle_.size(),
-           GatherContacts<Real>{pairs, count_.data(), friction_, history_.data(), correction_.data()});
-    launch(queue, "contact.bodies", particle_.size(),
-           ApplyContacts<Real>{particle_.data(), correction_.data(), increment});
+    launch(queue, "contact.bodies", n, GatherMoves<Real>{particle_.data(), increment, radius_, moved_.data()});
+    launch(queue, "contact.bodies", n, FindContacts<Real>{pairs, count_.data(), touching_.data()});
+    launch(
+        queue, "contact.bodies", n,
+        GatherContacts<Real>{pairs, count_.data(), touching_.data(), friction_, history_.data(), correction_.data()});
+    launch(queue, "contact.bodies", n, ApplyContacts<Real>{particle_.data(), correction_.data(), increment});
   }
 }
 

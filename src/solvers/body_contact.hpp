@@ -24,8 +24,8 @@ class BodyContact {
   /// Lists every pair that can touch during a step in which no particle moves further than `reach`. Throws
   /// SimulationError if that is too far to follow.
   void find_pairs(Queue& queue, const Vec4<Real>* position, double reach);
-  /// Pushes overlapping pairs apart, several times in a fast step.
-  void resolve(Queue& queue, const Vec4<Real>* position, Vec4<Real>* increment);
+  /// Pushes overlapping pairs of the last find_pairs() apart, several times in a fast step.
+  void resolve(Queue& queue, Vec4<Real>* increment);
 
  private:
   void set_surface(Queue& queue);
@@ -34,11 +34,11 @@ class BodyContact {
   int iterations_ = 1, passes_ = 1;
   const Real* radius_ = nullptr;
   std::vector<char> on_surface_;
-  DeviceArray<std::uint32_t> particle_, piece_, count_, flows_;
+  DeviceArray<std::uint32_t> particle_, piece_, count_, touching_, flows_;
   DeviceArray<Real> support_;
   MayTouch<Real> may_touch_{};
   NeighborLists pairs_;
-  DeviceArray<Vec4<Real>> history_, correction_, surface_position_;
+  DeviceArray<Vec4<Real>> history_, correction_, surface_position_, moved_;
 };
 
 }  // namespace ductile

@@ -227,7 +227,7 @@ void TotalLagrangian<Real, Columns>::iterate() {
     for (auto& group : groups_)
       scene_.solver.scheme == scene::Scheme::jacobi ? sweep_jacobi(group, last) : sweep_gauss_seidel(group, last);
     if (scene_.solver.scheme == scene::Scheme::jacobi) apply_corrections();
-    if (bodies_touch_.active()) bodies_touch_.resolve(queue_, position_.data(), increment_.data());
+    if (bodies_touch_.active()) bodies_touch_.resolve(queue_, increment_.data());
     this->resolve_colliders();
   }
 }

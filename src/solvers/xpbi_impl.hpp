@@ -396,7 +396,7 @@ void Xpbi<Real, Memory>::iterate() {
     if (jacobi) change_.clear_bytes();
     for (auto& group : groups_) sweep(group, tolerance > 0 || iterations_ == scene_.solver.iterations);
     if (jacobi) launch(queue_, "xpbi.apply", particles(), AddVectors<Real>{change_.data(), increment_.data()});
-    if (bodies_touch_.active()) bodies_touch_.resolve(queue_, position_.data(), increment_.data());
+    if (bodies_touch_.active()) bodies_touch_.resolve(queue_, increment_.data());
     this->resolve_colliders();
     if (tolerance > 0 && this->residual() < tolerance) break;
   }
