@@ -618,9 +618,10 @@ TEST(Xpbi, TensorMultiplierSolvesTheImplicitStep) {
 
 TEST(Xpbi, ReleasedImpulsesLetSandConverge) {
   // Grains that are pushed in one iteration and open in the next keep, as published, an impulse that no stress stands
-  // for: the residual stays at it, however many iterations are made.
+  // for: the residual stays at it, however many iterations are made. Not in every step: few grains open, and rounding
+  // decides which.
   for (const auto reference : references) {
-    std::map<bool, double> residual;
+    std::map<bool, double> usual;
     for (const bool release : {false, true}) {
       auto scene = sand_scene(reference);
       scene.solver.precision = scene::Precision::double_precision;
@@ -628,13 +629,14 @@ TEST(Xpbi, ReleasedImpulsesLetSandConverge) {
       scene.solver.release = release;
       Queue queue;
       const auto solver = make_solver(scene, queue);
-      for (int k = 0; k < 30; ++k) {
-        const double after = solver->advance().residual;
-        if (k >= 20) residual[release] += after;
-      }
+      std::vector<double> residual(60);
+      for (double& after : residual) after = solver->advance().residual;
+      const auto fallen = residual.begin() + 20, middle = residual.begin() + 40;
+      std::nth_element(fallen, middle, residual.end());
+      usual[release] = *middle;
     }
-    // Gauss-Seidel gains a digit in about ten iterations.
-    EXPECT_LT(residual[true], 0.1 * residual[false]);
+    EXPECT_GT(usual[false], 1e-9);
+    EXPECT_LT(usual[true], 1e-3 * usual[false]);
   }
 }
 
