@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/math/prefetch.hpp"
 #include "kernels/math/pseudo_inverse.hpp"
 #include "kernels/math/sym3.hpp"
 
@@ -17,6 +18,9 @@ namespace ductile {
 template <class Real, bool Memory>
 struct PairList;
 
+/// Pairs that are fetched ahead, whether a particle has fewer or more: a loop over its own number would cost more.
+inline constexpr std::size_t usual_neighbors = 32;
+
 template <class Real>
 struct PairList<Real, true> {
   const std::uint32_t* start;
@@ -25,6 +29,10 @@ struct PairList<Real, true> {
 
   Vec4<Real> vector(std::uint32_t s, const Vec4<Real>&) const { return pair[s]; }
   static Real weight(const Vec4<Real>& p, std::uint32_t) { return p[3]; }
+  [[gnu::always_inline]] void fetch_ahead(std::size_t i) const {
+    prefetch(index + start[i], usual_neighbors);
+    prefetch(pair + start[i], usual_neighbors);
+  }
 };
 
 template <class Real>
@@ -35,6 +43,10 @@ struct PairList<Real, false> {
 
   Vec4<Real> vector(std::uint32_t, const Vec4<Real>& apart) const { return apart; }
   Real weight(const Vec4<Real>&, std::uint32_t s) const { return pair_weight[s]; }
+  [[gnu::always_inline]] void fetch_ahead(std::size_t i) const {
+    prefetch(index + start[i], usual_neighbors);
+    prefetch(pair_weight + start[i], usual_neighbors);
+  }
 };
 
 /// Constants of a particle's neighbourhood during a step.

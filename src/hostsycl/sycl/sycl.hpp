@@ -7,5 +7,6 @@
 #include "sycl/device.hpp"
 #include "sycl/index.hpp"
 #include "sycl/math.hpp"
+#include "sycl/multi_ptr.hpp"
 #include "sycl/queue.hpp"
 #include "sycl/vec.hpp"
