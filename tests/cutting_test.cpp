@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "kernels/xpbd/cutting.hpp"
 #include "solvers/cuts.hpp"
@@ -51,6 +52,74 @@ TEST(CutTriangle, IsCrossedFromBothSidesAndAlongItsEdges) {
   // A particle on the plane lies on the side of the normal.
   EXPECT_FALSE(crossed(0.2, 0.2, 0, 1));
   EXPECT_TRUE(crossed(0.2, 0.2, 0, -1));
+}
+
+template <class Real>
+int lines_through_a_rectangle(double width, double height) {
+  // Two triangles; lines through points of their common edge, of lattices and oblique ones.
+  using V = Vec3<Real>;
+  const Real x = Real(width / 2), y = Real(height / 2);
+  const CutTriangle<Real> first{V{-x, -y, 0}, V{x, -y, 0}, V{x, y, 0}}, second{V{-x, -y, 0}, V{x, y, 0}, V{-x, y, 0}};
+  int missed = 0;
+  for (int k = 1; k < 1000; ++k) {
+    const Real t = Real(k) / Real(1000) * Real(2) - Real(1);
+    const V p{t * x, t * y, Real(-0.025)},
+        slope{Real(0.01) * Real(k % 7 - 3), Real(0.01) * Real(k % 5 - 2), Real(0.05)};
+    for (const V& q : {V{p.x, p.y, Real(0.025)}, p + slope}) {
+      const V through = p + (q - p) * Real(0.5);
+      if (sycl::fabs(through.x) > Real(0.99) * x || sycl::fabs(through.y) > Real(0.99) * y) continue;
+      if (!first.crossed_by(p, q) && !second.crossed_by(p, q)) ++missed;
+      if (!first.crossed_by(q, p) && !second.crossed_by(q, p)) ++missed;
+    }
+  }
+  return missed;
+}
+
+TEST(CutTriangle, NothingSlipsThroughBetweenTwo) {
+  for (const auto& [width, height] : {std::pair{0.31, 0.31}, {0.9, 0.9}, {1.5, 0.7}, {2.0, 2.0}, {0.123, 1.7}}) {
+    EXPECT_EQ(lines_through_a_rectangle<float>(width, height), 0) << width;
+    EXPECT_EQ(lines_through_a_rectangle<double>(width, height), 0) << width;
+  }
+}
+
+TEST(Cutting, EveryRectangleThroughABlockCutsItInTwo) {
+  // The edge between its two triangles runs along diagonals of the lattice.
+  auto scene = rubber_block({0.3, 0.3, 0.3});
+  scene.gravity.setZero();
+  for (const auto precision : {scene::Precision::single_precision, scene::Precision::double_precision})
+    for (const double width : {0.31, 0.5, 0.9, 1.5, 2.0})
+      for (const double height : {0.0, 0.01, 0.05}) {  // between two layers, and in one
+        scene.solver.precision = precision;
+        scene::Cut cut;
+        cut.name = "cut";
+        cut.patch = geometry::Patch::rectangle(width, width);
+        cut.patch.place(Eigen::Matrix3d::Identity(), {0, 0, height == 0.05 ? 0.025 : height});
+        scene.cuts = {cut};
+        Queue queue;
+        const auto solver = make_solver(scene, queue);
+        (void)solver->advance();
+        const auto field = solver->field(scene::Field::piece);
+        std::set<double> pieces;
+        std::visit([&](const auto& list) { pieces.insert(list.begin(), list.end()); }, field.values);
+        EXPECT_EQ(pieces.size(), 2u) << width << " at " << height;
+      }
+}
+
+TEST(Cutting, PiecesOfAnIrregularBodyStayWhereTheyAre) {
+  auto scene = rubber_block({0.3, 0.3, 0.3});
+  scene.gravity.setZero();
+  scene.contact.enabled = true;
+  scene.bodies[0].jitter = 0.3;
+  scene.bodies[0].relax = 0;
+  scene::Cut cut;
+  cut.name = "cut";
+  cut.patch = geometry::Patch::rectangle(1, 1);
+  scene.cuts = {cut};
+  Queue queue;
+  const auto solver = make_solver(scene, queue);
+  for (int k = 0; k < 5; ++k)
+    // Nothing is stretched, and what was severed is no closer than it was: only rounding moves.
+    EXPECT_LT(solver->advance().max_speed, 1e-9);
 }
 
 TEST(Cutting, BlockFallsIntoTwoPiecesThatKeepTheirMomentum) {

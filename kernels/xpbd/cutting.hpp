@@ -14,19 +14,36 @@ template <class Real>
 struct CutTriangle {
   Vec3<Real> a, b, c;
 
-  /// Six times the signed volume of the tetrahedron (u, v, w, apex).
-  static Real side(const Vec3<Real>& u, const Vec3<Real>& v, const Vec3<Real>& w, const Vec3<Real>& apex) {
-    return dot(cross(u - apex, v - apex), w - apex);
-  }
-  /// True if the segment from p to q crosses the triangle: its ends lie on different sides (a point of the plane counts
-  /// to the side of the normal) and its line passes the three edges on the same side; a line through an edge counts, so
-  /// that no segment slips through between two triangles.
+  static constexpr Real in_plane = Real(1e-3f);  // parts of a segment that a point of the plane may lie off it
+
+  /// True if the segment from p to q crosses the triangle: its ends lie on different sides, and its line passes the
+  /// three edges on the same side; a line through an edge counts. No segment slips through between two triangles: what
+  /// they share, an edge, is decided by the same arithmetic for both, and points of their common plane, which rounding
+  /// would put here or there, lie on the side of the normal.
   bool crossed_by(const Vec3<Real>& p, const Vec3<Real>& q) const {
     const Vec3<Real> normal = cross(b - a, c - a);
-    const Real start = dot(normal, p - a), end = dot(normal, q - a);
-    if ((start >= Real(0)) == (end >= Real(0))) return false;
-    const Real ab = side(a, b, q, p), bc = side(b, c, q, p), ca = side(c, a, q, p);
+    const Real below = -in_plane * norm(normal) * norm(q - p);
+    if ((dot(normal, p - a) > below) == (dot(normal, q - a) > below)) return false;
+    const Real ab = passes(a, b, p, q), bc = passes(b, c, p, q), ca = passes(c, a, p, q);
     return (ab >= Real(0) && bc >= Real(0) && ca >= Real(0)) || (ab <= Real(0) && bc <= Real(0) && ca <= Real(0));
+  }
+
+ private:
+  /// On which side the line from p to q passes the edge from u to v; exactly the opposite for the edge from v to u.
+  static Real passes(const Vec3<Real>& u, const Vec3<Real>& v, const Vec3<Real>& p, const Vec3<Real>& q) {
+    return before(u, v) ? volume(u - p, v - p, q - p) : -volume(v - p, u - p, q - p);
+  }
+  static bool before(const Vec3<Real>& u, const Vec3<Real>& v) {
+    if (u.x != v.x) return u.x < v.x;
+    if (u.y != v.y) return u.y < v.y;
+    return u.z < v.z;
+  }
+  /// (u x v) . w, with every rounding written out: left to the compiler, it would not be the same everywhere.
+  static Real volume(const Vec3<Real>& u, const Vec3<Real>& v, const Vec3<Real>& w) {
+    const Real x = sycl::fma(u.y, v.z, -(u.z * v.y));
+    const Real y = sycl::fma(u.z, v.x, -(u.x * v.z));
+    const Real z = sycl::fma(u.x, v.y, -(u.y * v.x));
+    return sycl::fma(x, w.x, sycl::fma(y, w.y, z * w.z));
   }
 };
 
@@ -58,8 +75,11 @@ struct SeverPairs {
 
  private:
   bool near(const Vec3<Real>& p, const Vec3<Real>& q) const {
-    return sycl::fmin(p.x, q.x) <= high.x && sycl::fmax(p.x, q.x) >= low.x && sycl::fmin(p.y, q.y) <= high.y &&
-           sycl::fmax(p.y, q.y) >= low.y && sycl::fmin(p.z, q.z) <= high.z && sycl::fmax(p.z, q.z) >= low.z;
+    const Real slack = CutTriangle<Real>::in_plane * norm(q - p);
+    const auto overlaps = [slack](Real u, Real v, Real least, Real most) {
+      return sycl::fmin(u, v) - slack <= most && sycl::fmax(u, v) + slack >= least;
+    };
+    return overlaps(p.x, q.x, low.x, high.x) && overlaps(p.y, q.y, low.y, high.y) && overlaps(p.z, q.z, low.z, high.z);
   }
   bool crosses(const Vec3<Real>& p, const Vec3<Real>& q) const {
     for (std::uint32_t t = 0; t < triangles; ++t)
