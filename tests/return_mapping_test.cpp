@@ -33,8 +33,9 @@ Mat3<Real> matrix(const Eigen::Matrix3d& values) {
   return result;
 }
 
+/// Not inlined: GCC 12 for AVX-512 takes float(double) and back as if nothing were rounded, where it sees both at once.
 template <class Real>
-Eigen::Matrix3d eigen(const Mat3<Real>& a) {
+[[gnu::noinline]] Eigen::Matrix3d eigen(const Mat3<Real>& a) {
   Eigen::Matrix3d result;
   for (int k = 0; k < 9; ++k) result(k / 3, k % 3) = double(a.m[k]);
   return result;
