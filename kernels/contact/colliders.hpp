@@ -24,6 +24,8 @@ struct Collider {
   Vec3<Real> center;    // at the end of the step; a plane's point
   Mat3<Real> back;      // a point y of the collider was at back (y - center) + start when the step began
   Vec3<Real> start;
+  Mat3<Real> turn;          // 1 - back
+  Vec3<Real> move;          // center - start
   DistanceGrid<Real> grid;  // of a mesh, in its own frame
 
   DistanceNormal<Real> distance(const Vec3<Real>& world) const {
@@ -59,7 +61,7 @@ struct Collider {
     return last;
   }
   /// How far the collider's matter at `world` moved during the step.
-  Vec3<Real> displacement(const Vec3<Real>& world) const { return world - (back * (world - center) + start); }
+  Vec3<Real> displacement(const Vec3<Real>& world) const { return turn * (world - center) + move; }
 
  private:
   static constexpr int most_steps = 64;  // of a quarter of the radius at least, usually far more
@@ -85,16 +87,45 @@ struct Collider {
   }
 };
 
-/// Keeps particles out of the colliders, with Coulomb friction: over the iterations of a step the tangential correction
-/// never exceeds friction times the normal one.
+/// What every collider did to every particle in a step: its tangential corrections and, in the fourth place, the sum of
+/// the normal ones. With more than `most` colliders a particle remembers the first `most` that it touches.
+template <class Real>
+struct ColliderContacts {
+  static constexpr std::uint32_t most = 4;
+
+  Vec4<Real>* sum;       // slot by slot, each of all particles
+  std::uint32_t* owner;  // of each slot: collider + 1, 0: free; null: slots are colliders
+  std::uint32_t slots;
+  std::size_t particles;
+
+  /// Where the contact of a particle with a collider is remembered; null: it is not.
+  Vec4<Real>* find(std::size_t i, std::uint32_t collider) const {
+    if (owner == nullptr) return sum + (collider * particles + i);
+    for (std::uint32_t slot = 0; slot < slots; ++slot) {
+      std::uint32_t& taken = owner[slot * particles + i];
+      if (taken == 0) taken = collider + 1;
+      if (taken == collider + 1) return sum + (slot * particles + i);
+    }
+    return nullptr;
+  }
+  bool touched(std::size_t i) const {
+    bool any = false;
+    for (std::uint32_t slot = 0; slot < slots; ++slot) any = any || sum[slot * particles + i][3] > Real(0);
+    return any;
+  }
+};
+
+/// Keeps particles out of the colliders, with Coulomb friction: over the iterations of a step a collider's tangential
+/// correction never exceeds its friction times its normal one. (A contact that is not remembered has that bound in
+/// every iteration.)
 template <class Real>
 struct ResolveColliders {
   const Collider<Real>* collider;
   std::uint32_t colliders;
   const Vec4<Real>* position;  // x^n, inverse mass
   const Real* radius;          // distance that a particle's centre keeps
+  ColliderContacts<Real> contacts;
   Vec4<Real>* increment;
-  Vec4<Real>* contact;  // sum of the tangential corrections of this step; fourth place: of the normal ones
 
   void operator()(std::size_t i) const {
     const Vec4<Real> x = position[i];
@@ -102,26 +133,23 @@ struct ResolveColliders {
     Vec3<Real> d = xyz(increment[i]);
     const Real keep = radius[i];
     bool touched = false;
-    Vec4<Real> history;
     for (std::uint32_t c = 0; c < colliders; ++c) {
       const auto surface = collider[c].met(xyz(x), xyz(x) + d, keep);
       const Real depth = keep - surface.distance;
       if (!(depth > Real(0))) continue;
-      if (!touched) history = contact[i];
       touched = true;
+      Vec4<Real>* const remembered = contacts.find(i, c);
+      const Vec4<Real> before = remembered != nullptr ? *remembered : padded(Vec3<Real>::zero());
       d += depth * surface.normal;
-      const Real normal_sum = history[3] + depth;
+      const Real pushed = before[3] + depth;
       const Vec3<Real> slip = d - collider[c].displacement(xyz(x) + d);
-      const Vec3<Real> slide = slip - dot(slip, surface.normal) * surface.normal;
-      Vec3<Real> tangential = xyz(history) - slide;
-      const Real most = collider[c].friction * normal_sum, wanted = norm(tangential);
+      Vec3<Real> tangential = xyz(before) - (slip - dot(slip, surface.normal) * surface.normal);
+      const Real most = collider[c].friction * pushed, wanted = norm(tangential);
       if (wanted > most) tangential = tangential * (most / wanted);
-      d += tangential - xyz(history);
-      history = padded(tangential, normal_sum);
+      d += tangential - xyz(before);
+      if (remembered != nullptr) *remembered = padded(tangential, pushed);
     }
-    if (!touched) return;
-    increment[i] = padded(d);
-    contact[i] = history;
+    if (touched) increment[i] = padded(d);
   }
 };
 

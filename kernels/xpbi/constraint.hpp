@@ -12,7 +12,7 @@ struct StepConstantsXpbi {
   Real penalty;               // zero-energy penalty, Pa
   Real tiny;                  // below this the constraint has no direction
   Real violation_scale;       // of the violation that is reported
-  Real relaxation;            // Jacobi: part of the correction that is applied, and counted by the multiplier
+  Real relaxation;            // part of the correction that is applied, and counted by the multiplier
 };
 
 /// What one pass over the neighbours gives: the motion of the neighbourhood and, with memory, its misfits
@@ -162,6 +162,7 @@ template <bool Whole = false, class Real, bool Memory>
 
 /// What one solve of a particle's constraint applies to its neighbourhood:
 ///   x_b += (stress g_pb + misfit w_pb e_pb)/m_b,  and the opposite sum to x_p.
+/// Where misfits have multipliers of their own, `misfit` w_pb e_pb is the whole impulse that the pair should have.
 template <class Real>
 struct Kick {
   Mat3<Real> stress;
@@ -192,6 +193,8 @@ template <class Real>
 template <class Real>
 struct ScalarMultiplier {
   Real* multiplier;
+
+  static constexpr Vec4<Real>* misfit_impulses() { return nullptr; }
 
   template <bool Memory, class Material>
   Kick<Real> solve(const Material& material, const StepConstantsXpbi<Real>& step, const Neighborhood<Real, Memory>& n,

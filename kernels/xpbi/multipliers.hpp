@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/contact/colliders.hpp"
 #include "kernels/xpbi/constraint.hpp"
 
 namespace ductile {
@@ -57,11 +58,11 @@ struct PairMultiplier {
 /// so far. A correction by dtau changes the strain by about -c dtau, c = dt^2 V |sum_b g g^T/m_b|: the new stress
 /// solves
 ///   eps' + c tau(Z(eps')) = eps + c tau_before,
-/// whose fixed point is tau = tau(Z(eps)).
+/// whose fixed point is tau = tau(Z(eps)). Misfits have a multiplier each, the impulse that acted on them so far.
 template <class Real>
 struct TensorMultiplier {
   Mat3<Real>* stress;
-  Real* misfit;  // multiplier of the misfits, which are a constraint of their own here
+  Vec4<Real>* misfit;  // of each pair: impulse times dt
 
   template <bool Memory, class Material>
   Kick<Real> solve(const Material& material, const StepConstantsXpbi<Real>& step, const Neighborhood<Real, Memory>& n,
@@ -80,8 +81,7 @@ struct TensorMultiplier {
     const Mat3<Real> change = step.relaxation * (tau * inverse_transpose(G) - before);
     stress[i] = before + change;
     Kick<Real> kick{on_span(n, (-work) * change), Real(0), norm(change) * square(step.violation_scale)};
-    if constexpr (Memory)
-      add_misfits(kick, step, n, local, held_misfit(n, local, crushed, solved.yield_strain), work, inverse_mass, i);
+    if constexpr (Memory) kick.misfit = -work * step.penalty * held_misfit(n, local, crushed, solved.yield_strain);
     return kick;
   }
 
@@ -119,22 +119,6 @@ struct TensorMultiplier {
   static Real contracted(const Sym3<Real>& a, const Sym3<Real>& b) {
     return a.xx * b.xx + a.yy * b.yy + a.zz * b.zz + Real(2) * (a.xy * b.xy + a.xz * b.xz + a.yz * b.yz);
   }
-
-  template <bool Memory>
-  void add_misfits(Kick<Real>& kick, const StepConstantsXpbi<Real>& step, const Neighborhood<Real, Memory>& n,
-                   const LocalStep<Real>& local, Real held, Real work, Real inverse_mass, std::size_t i) const {
-    const auto part = misfit_part(step.penalty, local, held);
-    const Real C = sycl::sqrt(Real(2) * part.energy);
-    if (C < step.tiny) return;
-    const Mat3<Real> force = on_span(n, -part.stress);
-    const Real mobility = part.mobility(force, n, local) + quadratic_form(force, n.mobility) +
-                          inverse_mass * squared_norm(force * n.sum + part.penalty * local.misfit_sum);
-    const Real compliance = Real(1) / work;
-    const Real change = -step.relaxation * (C + compliance * misfit[i]) / (mobility / (C * C) + compliance);
-    misfit[i] += change;
-    kick.stress += (change / C) * force;
-    kick.misfit += (change / C) * part.penalty;
-  }
 };
 
 /// The one multiplier of P1, which takes its impulse back when the constraint vanishes during the iterations (sand that
@@ -170,6 +154,9 @@ struct GeneralMultiplier {
   PairMultiplier<Real> pair;
   TensorMultiplier<Real> tensor;
   ReleasingMultiplier<Real> releasing;
+
+  /// Impulses that acted on the misfits of all pairs so far; null: they share the multiplier of the stress.
+  Vec4<Real>* misfit_impulses() const { return kind == MultiplierKind::tensor ? tensor.misfit : nullptr; }
 
   template <bool Memory, class Material>
   Kick<Real> solve(const Material& material, const StepConstantsXpbi<Real>& step, const Neighborhood<Real, Memory>& n,
@@ -223,14 +210,14 @@ struct MeasureImbalance {
   const Vec4<Real>* position;
   const Vec4<Real>* velocity;  // at the start of the step
   const Vec4<Real>* increment;
-  const Vec4<Real>* solved;   // change of the increments by the forces
-  const Vec4<Real>* contact;  // null: no colliders
+  const Vec4<Real>* solved;  // change of the increments by the forces
+  ColliderContacts<Real> contacts;
   Vec3<Real> gravity;
   Real time_step;
 
   Imbalance<Sum> operator()(std::size_t i) const {
     const Real inverse_mass = position[i][3];
-    if (inverse_mass == Real(0) || (contact != nullptr && contact[i][3] > Real(0))) return Imbalance<Sum>::identity();
+    if (inverse_mass == Real(0) || contacts.touched(i)) return Imbalance<Sum>::identity();
     const Vec3<Real> change = xyz(increment[i]) - time_step * (xyz(velocity[i]) + time_step * gravity);
     const Vec3<Real> rest = change - xyz(solved[i]);
     return {Sum(squared_norm(rest / inverse_mass)), Sum(squared_norm(change / inverse_mass))};

@@ -198,6 +198,7 @@ struct SmoothVelocities {
   const std::uint32_t* member;
   const Vec4<Real>* increment;
   Vec4<Real>* target;
+  Vec4<Real>* held;  // what it did to particles of infinite mass; null: not wanted
 
   static constexpr bool heavy = true;
 
@@ -220,8 +221,10 @@ struct SmoothVelocities {
       const Vec4<Real> push = (increment[j] - d) * part;
       own += push;
       target[j] += push * (-xj[3]);
+      if (held != nullptr && xj[3] == Real(0)) held[j] += push * Real(-1);
     }
     target[i] += own * x[3];
+    if (held != nullptr && x[3] == Real(0)) held[i] += own;
   }
 };
 

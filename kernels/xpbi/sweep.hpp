@@ -57,9 +57,41 @@ struct SweepBlocks {
     const Neighborhood<Real, Memory> n = neighborhood[i];
     const auto local = local_step<Real, Memory>(pairs, position, increment, H, n, i);
     const bool crushed = Material::plastic && loading[i] == loading_flows;
-    const Kick<Real> kick = multiplier.solve(material, step, n, local, crushed, rest[i][3], position[i][3], i);
+    Kick<Real> kick = multiplier.solve(material, step, n, local, crushed, rest[i][3], position[i][3], i);
     if (violation != nullptr) violation[i] = kick.violation;
+    if constexpr (Memory) {
+      if (multiplier.misfit_impulses() != nullptr) {
+        kick.stress -= on_span(n, push_misfits(i, n, kick.misfit, local.deformation));
+        kick.misfit = Real(0);
+      }
+    }
     push_neighbors(i, times_transpose(kick.stress, n.inverse), kick.misfit, local.deformation.trial);
+  }
+
+  /// Brings the impulse of every pair nearer to `whole` w e. Returns what that takes away through g: the sum of the
+  /// changes (x) F^n p.
+  Mat3<Real> push_misfits(std::size_t i, const Neighborhood<Real, Memory>& n, Real whole,
+                          const StepDeformation<Real>& deformation) const {
+    Vec4<Real>* const impulse = multiplier.misfit_impulses();
+    const Vec3<Real> x = xyz(position[i]), d = xyz(increment[i]);
+    Real weights = Real(0);
+    for (std::uint32_t s = pairs.start[i]; s < pairs.start[i + 1]; ++s) weights += pairs.pair[s][3];
+    // An impulse on a pair changes its misfit by at most so much of it.
+    const Real part = step.relaxation / (Real(1) + sycl::fabs(whole) * (n.pair_mobility + position[i][3] * weights));
+    Mat3<Real> moment = Mat3<Real>::zero();
+    Vec3<Real> own = Vec3<Real>::zero();
+    for (std::uint32_t s = pairs.start[i]; s < pairs.start[i + 1]; ++s) {
+      const std::uint32_t j = pairs.index[s];
+      const Vec3<Real> p = xyz(pairs.pair[s]), apart = xyz(position[j]) - x;
+      const Vec3<Real> e = (apart - p) - deformation.trial * p + (xyz(increment[j]) - d);
+      const Vec3<Real> change = part * ((whole * pairs.pair[s][3]) * e - xyz(impulse[s]));
+      impulse[s] += padded(change);
+      moment += outer(change, p + deformation.start * p);
+      own -= change;
+      give(j, position[j][3], padded(change));
+    }
+    give(i, position[i][3], padded(own));
+    return moment;
   }
 
   /// x_b += (k w p + misfit w e)/m_b and the opposite sum to x_i; F - I is that of the misfits e.
@@ -82,14 +114,17 @@ struct SweepBlocks {
       if constexpr (Memory)
         push += ((apart - p) - f0 * p[0] - f1 * p[1] - f2 * p[2] + (increment[j] - d)) * (misfit * weight);
       own -= push;
-      target[j] += push * xj[3];
-      if (held != nullptr && xj[3] == Real(0)) held[j] += push;
+      give(j, xj[3], push);
     }
-    target[i] += own * x[3];
-    if (held != nullptr && x[3] == Real(0)) held[i] += own;
+    give(i, x[3], own);
   }
 
  private:
+  [[gnu::always_inline]] void give(std::size_t i, Real inverse_mass, const Vec4<Real>& impulse) const {
+    target[i] += impulse * inverse_mass;
+    if (held != nullptr && inverse_mass == Real(0)) held[i] += impulse;
+  }
+
   /// Density correction (Macklin and Mueller 2013, P1 sec. 5.1): the sum of V W does not rise above its limit.
   void thin_out(std::size_t i) const {
     const Vec4<Real> x = position[i], d = increment[i];
@@ -116,9 +151,9 @@ struct SweepBlocks {
     for (std::uint32_t s = pairs.start[i]; s < pairs.start[i + 1]; ++s) {
       const std::uint32_t j = pairs.index[s];
       Real value = Real(0);
-      target[j] += padded(gradient(j, value) * (scale * position[j][3]));
+      give(j, position[j][3], padded(gradient(j, value) * scale));
     }
-    target[i] += padded(own * (scale * x[3]));
+    give(i, x[3], padded(own * scale));
   }
 
   /// P1 eq. 21: particles keep a least distance (at the end of the step), without compliance.
@@ -136,8 +171,8 @@ struct SweepBlocks {
       const Vec3<Real> normal =
           distance > Real(0) ? apart / distance : Vec3<Real>{Real(0), Real(0), Real(i < j ? 1 : -1)};
       const Vec4<Real> push = padded(normal * (step.relaxation * (least - distance) / mobility));
-      target[j] += push * xj[3];
-      target[i] -= push * x[3];
+      give(j, xj[3], push);
+      give(i, x[3], push * Real(-1));
     }
   }
 };

@@ -55,7 +55,10 @@ Colliders<Real>::Colliders(Queue& queue, const scene::Scene& scene, std::size_t 
                  std::uint32_t(samples.points[2])};
   }
   collider_ = {queue, placed_.size()};
-  contact_ = {queue, particles};
+  particles_ = particles;
+  const std::size_t slots = std::min(placed_.size(), std::size_t(ColliderContacts<Real>::most));
+  contact_ = {queue, slots * particles};
+  if (slots < placed_.size()) owner_ = {queue, slots * particles};
 }
 
 template <class Real>
@@ -67,14 +70,21 @@ void Colliders<Real>::begin_step(const scene::Scene& scene, double begin, double
   }
   collider_.upload(placed_);
   contact_.clear_bytes();
+  owner_.clear_bytes();
 }
 
 template <class Real>
 void Colliders<Real>::resolve(Queue& queue, const Vec4<Real>* position, const Real* radius, Vec4<Real>* increment) {
   if (empty()) return;
-  launch(queue, "contact.colliders", contact_.size(),
-         ResolveColliders<Real>{collider_.data(), std::uint32_t(collider_.size()), position, radius, increment,
-                                contact_.data()});
+  launch(queue, "contact.colliders", particles_,
+         ResolveColliders<Real>{collider_.data(), std::uint32_t(collider_.size()), position, radius, contacts(),
+                                increment});
+}
+
+template <class Real>
+ColliderContacts<Real> Colliders<Real>::contacts() {
+  if (empty()) return {};
+  return {contact_.data(), owner_.data(), std::uint32_t(contact_.size() / particles_), particles_};
 }
 
 template class Colliders<float>;

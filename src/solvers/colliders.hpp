@@ -21,15 +21,17 @@ class Colliders {
   void begin_step(const scene::Scene& scene, double begin, double end);
   /// Pushes particles out of them once.
   void resolve(Queue& queue, const Vec4<Real>* position, const Real* radius, Vec4<Real>* increment);
-  /// Of each particle: what colliders did to it in this step, the normal part in the fourth place; null: no colliders.
-  [[nodiscard]] const Vec4<Real>* contacts() const { return contact_.data(); }
+  /// What they did to the particles in this step.
+  [[nodiscard]] ColliderContacts<Real> contacts();
 
  private:
   std::vector<Collider<Real>> placed_;
   std::vector<DeviceArray<Real>> distances_;  // of meshes
   std::vector<DistanceGrid<Real>> grids_;     // of every collider; empty for other shapes
   DeviceArray<Collider<Real>> collider_;
-  DeviceArray<Vec4<Real>> contact_;
+  std::size_t particles_ = 0;
+  DeviceArray<Vec4<Real>> contact_;  // slots, as in ColliderContacts
+  DeviceArray<std::uint32_t> owner_;
 };
 
 }  // namespace ductile

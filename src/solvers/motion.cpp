@@ -81,8 +81,11 @@ Collider<Real> place_collider(const scene::Collider& source, double begin, doubl
   collider.friction = Real(source.friction);
   collider.rotation = to_mat3<Real>(to.rotation);
   collider.center = to_vec3<Real>(to.center);
-  collider.back = to_mat3<Real>(from.rotation * to.rotation.transpose());
+  const Eigen::Matrix3d back = from.rotation * to.rotation.transpose();
+  collider.back = to_mat3<Real>(back);
   collider.start = to_vec3<Real>(from.center);
+  collider.turn = to_mat3<Real>(Eigen::Matrix3d::Identity() - back);
+  collider.move = to_vec3<Real>(to.center - from.center);
   return collider;
 }
 

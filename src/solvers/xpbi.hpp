@@ -32,10 +32,10 @@ class Xpbi final : public ParticleSolver<Real> {
 
  private:
   using Base = ParticleSolver<Real>;
-  using Base::displacement_gradient_, Base::energy_, Base::held_, Base::increment_, Base::max_speed_, Base::multiplier_,
+  using Base::displacement_gradient_, Base::energy_, Base::held_, Base::increment_, Base::last_, Base::multiplier_,
       Base::particles_, Base::position_, Base::queue_, Base::radius_, Base::rest_, Base::scene_, Base::step_,
       Base::velocity_, Base::violation_;
-  using Base::hold, Base::sums, Base::time;
+  using Base::hold, Base::time;
 
   template <class Mapping>
   using Flowing = PlasticPoint<Real, Mapping>;
@@ -102,6 +102,7 @@ class Xpbi final : public ParticleSolver<Real> {
   DeviceArray<Real> volume_;                // current: V^n
   DeviceArray<Real> density_, completion_;  // current: volumes by density
   Real lattice_density_ = 1;                // sum of V W
+  Real lattice_moment_ = 1;                 // sum of w p p^T, an entry of its diagonal
   DeviceArray<Real> reach_;                 // support of each particle
   DeviceArray<Real> flowed_;                // plastic strain since the neighbours were chosen
   DeviceArray<std::uint32_t> loading_, stale_, may_join_, close_;
@@ -109,6 +110,7 @@ class Xpbi final : public ParticleSolver<Real> {
   DeviceArray<Real> extent_;                   // farthest neighbour
   DeviceArray<Real> second_multiplier_;        // pair
   DeviceArray<Mat3<Real>> stress_multiplier_;  // tensor; scalar with release: what acted so far
+  DeviceArray<Vec4<Real>> misfit_multiplier_;  // tensor: of each pair
   DeviceArray<Neighborhood<Real, Memory>> neighborhood_;
   BodyContact<Real> bodies_touch_;     // memory: of bodies that do not flow
   DeviceArray<Vec4<Real>> change_;     // Jacobi, XSPH

@@ -31,20 +31,29 @@ inline constexpr double stale_in_compression = 0.02;  // plastic strain
 inline constexpr double stranger = 1.05;              // spacings
 inline constexpr double largest_reach = 1.6;          // supports
 inline constexpr double reach_growth = 1.12;
-inline constexpr double enough_spread = 0.3;  // smallest eigenvalue of sum w p p^T, about 1 in the bulk
-inline constexpr double cut = 0.1;            // of the pseudo-inverse
+inline constexpr double enough_spread = 0.3;  // smallest eigenvalue of sum w p p^T, in that of the lattice
+inline constexpr double cut = 0.1;            // of the pseudo-inverse, in the moment of the lattice
 inline constexpr double crowding = 1.05;      // density that is allowed, in that of the lattice: disorder looks denser
 inline constexpr double taken_up = 0.1;       // of the crowding, each time neighbours are chosen
 
-/// Sum of V W over a lattice, for a kernel whose support is given in spacings.
+/// Sums over a lattice, for a kernel whose support is given in spacings.
+struct LatticeSums {
+  double density = 0;  // of V W
+  double moment = 0;   // of w p p^T: this times the identity, about 1 for wide supports
+};
+
 template <class Smoothing>
-double lattice_density(const Smoothing& smoothing, double support) {
+LatticeSums lattice_sums(const Smoothing& smoothing, double support) {
   const int most = int(support);
-  double sum = 0;
+  LatticeSums sums;
   for (int x = -most; x <= most; ++x)
     for (int y = -most; y <= most; ++y)
-      for (int z = -most; z <= most; ++z) sum += smoothing.value(std::sqrt(double(x * x + y * y + z * z)));
-  return sum;
+      for (int z = -most; z <= most; ++z) {
+        const double r = std::sqrt(double(x * x + y * y + z * z));
+        sums.density += smoothing.value(r);
+        if (r > 0 && r < support) sums.moment -= smoothing.gradient_factor(r) * double(x * x);
+      }
+  return sums;
 }
 
 }  // namespace xpbi
@@ -62,10 +71,13 @@ Xpbi<Real, Memory>::Xpbi(const scene::Scene& scene, Queue& queue) : ParticleSolv
   }
   travelled_ = widest_;
   const double support = scene_.solver.smoothing.support;
-  with_smoothing<double>(scene_.solver.smoothing.kernel, support,
-                         [&](auto smoothing) { lattice_density_ = Real(xpbi::lattice_density(smoothing, support)); });
+  with_smoothing<double>(scene_.solver.smoothing.kernel, support, [&](auto smoothing) {
+    const auto lattice = xpbi::lattice_sums(smoothing, support);
+    lattice_density_ = Real(lattice.density);
+    lattice_moment_ = Real(lattice.moment);
+  });
   if (scene_.solver.separation == scene::Separation::density)
-    most_density_ = Real(xpbi::crowding * xpbi::lattice_density(Wendland<double, 3>(support), support));
+    most_density_ = Real(xpbi::crowding * xpbi::lattice_sums(Wendland<double, 3>(support), support).density);
   reach_ = {queue_, reach};
   state_ = {queue_, n};
   extent_ = {queue_, n};
@@ -92,7 +104,7 @@ Xpbi<Real, Memory>::Xpbi(const scene::Scene& scene, Queue& queue) : ParticleSolv
   }
   hold(0);
   evaluate();
-  max_speed_ = sums().max_speed;
+  this->start_from_here();
 }
 
 template <class Real, bool Memory>
@@ -112,7 +124,6 @@ void Xpbi<Real, Memory>::build_groups() {
     // A strain of one rounding unit has no direction left.
     group.constants.tiny = Real(double(std::numeric_limits<Real>::epsilon()) * std::sqrt(modulus));
     group.constants.violation_scale = Real(1 / std::sqrt(modulus));
-    group.constants.relaxation = Real(scene_.solver.scheme == scene::Scheme::jacobi ? scene_.solver.relaxation : 1.0);
     if (group.rests()) {
       const auto blocks = colour_blocks(scene_, particles_, group.range);
       group.blocks = {{queue_, blocks.start}, {queue_, blocks.member}, blocks.colour};
@@ -263,7 +274,7 @@ template <class Real, bool Memory>
 void Xpbi<Real, Memory>::refresh_lists() {
   const double support = scene_.solver.smoothing.support * widest_;
   const StoredPairs<Real> stored{lists_.start.data(), lists_.index.data(), pair_.data()};
-  travelled_ += scene_.solver.time_step * max_speed_;
+  travelled_ += scene_.solver.time_step * last_.max_speed;
   const bool look = 2 * travelled_ > 0.05 * narrowest_;
   if (look) travelled_ = 0;
   std::optional<CellIndex<Real>> cells;
@@ -292,10 +303,10 @@ void Xpbi<Real, Memory>::rebuild_pairs(const NewNeighbors<Real>& neighbors) {
     for (const auto& group : groups_)
       if (group.plastic)
         launch(queue_, "xpbi.choose", group.range.count,
-               ChooseReach<Real, Smoothing>{neighbors, stale_.data(), rest_.data(), smoothing,
-                                            Real(2 * scene_.solver.smoothing.support), radius_.data(),
-                                            Real(xpbi::reach_growth), Real(xpbi::largest_reach),
-                                            Real(xpbi::enough_spread), group.range.first, reach_.data()});
+               ChooseReach<Real, Smoothing>{
+                   neighbors, stale_.data(), rest_.data(), smoothing, Real(2 * scene_.solver.smoothing.support),
+                   radius_.data(), Real(xpbi::reach_growth), Real(xpbi::largest_reach),
+                   Real(xpbi::enough_spread) * lattice_moment_, group.range.first, reach_.data()});
     launch(queue_, "xpbi.choose", n, CountNewPairs<Real>{neighbors, stale_.data(), reach_.data(), lists.start.data()});
     const auto total = reduce<PairTotal>(queue_, "xpbi.choose", n, PairsOf{lists.start.data()}).pairs;
     if (total > std::numeric_limits<std::uint32_t>::max())
@@ -337,10 +348,10 @@ template <class Real, bool Memory>
 void Xpbi<Real, Memory>::build_neighborhoods() {
   // Pairs that may come too close during the step, in radii; a density counts everything within a spacing.
   const Real near = Real(most_density_ > 0 ? 2.0 : 2 * scene_.solver.least_distance + 0.2);
-  launch(
-      queue_, "xpbi.neighborhoods", particles(),
-      BuildNeighborhoods<Real, Memory>{pairs(), position_.data(), displacement_gradient_.data(), radius_.data(),
-                                       Real(xpbi::cut), near, 0, neighborhood_.data(), extent_.data(), close_.data()});
+  launch(queue_, "xpbi.neighborhoods", particles(),
+         BuildNeighborhoods<Real, Memory>{pairs(), position_.data(), displacement_gradient_.data(), radius_.data(),
+                                          Real(xpbi::cut) * lattice_moment_, near, 0, neighborhood_.data(),
+                                          extent_.data(), close_.data()});
 }
 
 /// Blocks of space in the present positions, at least twice as wide as the farthest neighbour: two of one colour never
@@ -382,9 +393,15 @@ void Xpbi<Real, Memory>::begin_step() {
   build_neighborhoods();
   colour_blocks_now();
   this->predict();
-  if (bodies_touch_.active()) bodies_touch_.find_pairs(queue_, position_.data(), this->farthest_move());
+  if (bodies_touch_.active())
+    bodies_touch_.find_pairs(queue_, position_.data(), displacement_gradient_.data(), this->farthest_move());
   second_multiplier_.clear_bytes();
   stress_multiplier_.clear_bytes();
+  if (Memory && scene_.solver.multiplier == scene::Multiplier::tensor) {
+    if (misfit_multiplier_.size() < lists_.index.size())
+      misfit_multiplier_ = DeviceArray<Vec4<Real>>(queue_, lists_.index.size() * 9 / 8);
+    misfit_multiplier_.clear_bytes();
+  }
 }
 
 template <class Real, bool Memory>
@@ -392,11 +409,15 @@ void Xpbi<Real, Memory>::iterate() {
   const bool jacobi = scene_.solver.scheme == scene::Scheme::jacobi;
   const double tolerance = scene_.solver.tolerance;
   for (iterations_ = 0; iterations_ < scene_.solver.iterations;) {
+    const Real relaxation = this->relaxation(iterations_);
     ++iterations_;
     if (jacobi) change_.clear_bytes();
-    for (auto& group : groups_) sweep(group, tolerance > 0 || iterations_ == scene_.solver.iterations);
+    for (auto& group : groups_) {
+      group.constants.relaxation = relaxation;
+      sweep(group, tolerance > 0 || iterations_ == scene_.solver.iterations);
+    }
     if (jacobi) launch(queue_, "xpbi.apply", particles(), AddVectors<Real>{change_.data(), increment_.data()});
-    if (bodies_touch_.active()) bodies_touch_.resolve(queue_, increment_.data());
+    if (bodies_touch_.active()) bodies_touch_.resolve(queue_, increment_.data(), held_.data());
     this->resolve_colliders();
     if (tolerance > 0 && this->residual() < tolerance) break;
   }
@@ -444,7 +465,7 @@ void Xpbi<Real, Memory>::smooth_velocities() {
                SmoothVelocities<Real, decltype(smoothing)>{
                    lists_.start.data(), lists_.index.data(), position_.data(), rest_.data(), reach_.data(), smoothing,
                    Real(scene_.solver.xsph), group.blocks.start.data() + colour.first, group.blocks.member.data(),
-                   increment_.data(), change_.data()});
+                   increment_.data(), change_.data(), held_.data()});
   });
   launch(queue_, "xpbi.xsph", particles(), AddVectors<Real>{change_.data(), increment_.data()});
 }
@@ -472,10 +493,8 @@ StepReport Xpbi<Real, Memory>::advance() {
   iterate();
   const double balance = scene_.solver.primal_residual ? primal_residual() : 0;
   end_step();
-  StepReport report = sums();
+  StepReport report = this->step_done();
   report.primal_residual = balance;
-  max_speed_ = report.max_speed;
-  ++step_;
   report.iterations = iterations_;
   return report;
 }
@@ -548,7 +567,7 @@ void Xpbi<Real, Memory>::restore(long long step, const std::vector<StateBlock>& 
   // As the run that wrote the state left it: what was held in its last step is still held.
   hold(time() - scene_.solver.time_step);
   evaluate();
-  max_speed_ = sums().max_speed;
+  this->start_from_here();
 }
 
 }  // namespace ductile
