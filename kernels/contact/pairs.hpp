@@ -5,7 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/math/vec3.hpp"
+#include "kernels/math/mat3.hpp"
+#include "kernels/math/scalar.hpp"
 
 namespace ductile {
 
@@ -44,24 +45,76 @@ struct MayTouch {
 };
 
 /// Contacts of the surface particles (P0 sec. 4.5): two that are closer than the sum of their radii push each other
-/// apart. Everything is gathered and symmetric in the pair, so momentum is conserved.
+/// apart. Particles on a smooth part of the surface know its plane and their depth below it: they meet others across
+/// that plane, so faces are not as rough as their particles. Everything is gathered and symmetric in the pair, so
+/// momentum is conserved.
 template <class Real>
 struct ContactPairs {
   const std::uint32_t* start;
   const std::uint32_t* other;  // surface slots
   const Vec4<Real>* position;  // of each surface slot: x^n, inverse mass
   const Vec4<Real>* moved;     // of each surface slot: way since then, radius
+  const Vec4<Real>* face;      // of each surface slot: outward normal, depth below the face; zero: no face
+  const Real* width;           // of each surface slot: squared distance along its face up to which it stands for it
+  const Vec4<Real>* rest;      // of each surface slot, once there are cuts; null before
 
   struct Gap {
     Vec3<Real> normal;  // from the other to this one
     Real overlap;
   };
-  /// A pair that approaches keeps the direction in which it first touches, however far it goes on: the present one
-  /// turns while particles pass each other, and would push them out on the far side.
   Gap gap(std::size_t a, std::uint32_t b) const {
     const Vec3<Real> before = xyz(position[a] - position[b]), way = slip(a, b);
+    Real reach = moved[a][3] + moved[b][3];
+    // Neighbours of an irregular sample that a cut has severed are no farther apart than they were.
+    if (rest != nullptr) reach = sycl::fmin(reach, norm(xyz(rest[a] - rest[b])));
+    const Vec4<Real> front = face[a], back = face[b];
+    const Vec3<Real> across = xyz(back - front);
+    const Real length = squared_norm(across);
+    // Squared length of the difference of two normals: 2 - 2 cos of their angle.
+    if (front[3] * back[3] > Real(0) ? length > facing : length > Real(0)) {
+      const Vec3<Real> normal = across / sycl::sqrt(length);
+      const Real depth = depth_of(front, moved[a]) + depth_of(back, moved[b]);
+      // From well outside, or already inside by less than half of what the particles themselves keep.
+      if (dot(before, normal) > depth - Real(0.5f) * reach)
+        return face_gap(before, way, normal, depth, sycl::fmax(width[a], width[b]));
+    }
+    return centre_gap(before, way, reach, a < b);
+  }
+  /// Way of this one as the other sees it.
+  Vec3<Real> slip(std::size_t a, std::uint32_t b) const { return xyz(moved[a] - moved[b]); }
+
+ private:
+  /// Pairs that pass at more than this part of their distance only brush each other and may slide past. On a square
+  /// lattice every line through a layer comes closer than 0.71 to some particle.
+  static constexpr Real glancing = Real(0.85f);
+  /// Faces whose normals are at least 107 degrees apart face each other.
+  static constexpr Real facing = Real(2.6f);
+  /// Part of their overlap by which faces come out of each other in a step.
+  static constexpr Real recovered = Real(0.1f);
+
+  static Real depth_of(const Vec4<Real>& face, const Vec4<Real>& moved) {
+    return face[3] > Real(0) ? face[3] : moved[3];
+  }
+
+  /// Across a plane: a pair acts where it comes through it, within the particles' part of the face. One that is through
+  /// already, because it came from the side or its faces turned, goes no deeper and comes out little by little: thrown
+  /// out in one step it would gain energy.
+  static Gap face_gap(const Vec3<Real>& before, const Vec3<Real>& way, const Vec3<Real>& normal, Real depth,
+                      Real squared_width) {
+    const Real start = dot(before, normal) - depth, end = start + dot(way, normal);
+    const Real least = (Real(1) - recovered) * sycl::fmin(start, Real(0));
+    if (!(end < least)) return {normal, Real(-1)};
+    const Real part = start > Real(0) ? start / (start - end) : Real(0);
+    const Vec3<Real> there = before + part * way;
+    const Real away = dot(there, normal);
+    return {normal, squared_norm(there) - away * away > squared_width ? Real(-1) : least - end};
+  }
+
+  /// A pair that approaches keeps the direction in which it first touches, however far it goes on: the present one
+  /// turns while particles pass each other, and would push them out on the far side.
+  static Gap centre_gap(const Vec3<Real>& before, const Vec3<Real>& way, Real reach, bool lower) {
     const Vec3<Real> apart = before + way;
-    const Real reach = moved[a][3] + moved[b][3], approach = -dot(before, way);
+    const Real approach = -dot(before, way);
     const Gap none{before, Real(-1)};
     if (approach > Real(0)) {
       const Real length = squared_norm(way), now = squared_norm(before), blocked = sycl::fmin(now, reach * reach);
@@ -80,16 +133,35 @@ struct ContactPairs {
     // Coincident centres have no direction: the lower index goes up.
     const Real distance = norm(apart);
     const Vec3<Real> normal =
-        distance > Real(0) ? apart / distance : Vec3<Real>{Real(0), Real(0), Real(a < b ? -1 : 1)};
+        distance > Real(0) ? apart / distance : Vec3<Real>{Real(0), Real(0), Real(lower ? -1 : 1)};
     return {normal, reach - distance};
   }
-  /// Way of this one as the other sees it.
-  Vec3<Real> slip(std::size_t a, std::uint32_t b) const { return xyz(moved[a] - moved[b]); }
+};
 
- private:
-  /// Pairs that pass at more than this part of their distance only brush each other and may slide past. On a square
-  /// lattice every line through a layer comes closer than 0.71 to some particle.
-  static constexpr Real glancing = Real(0.85f);
+/// The faces of the surface particles as they are now: normals go with the cofactor of F.
+template <class Real>
+struct PlaceFaces {
+  const std::uint32_t* particle;
+  const Vec4<Real>* rest_face;              // of each particle: outward normal at rest, depth; zero: no face
+  const Mat3<Real>* displacement_gradient;  // F - I
+  const Real* radius;
+  Vec4<Real>* face;
+  Real* width;
+
+  void operator()(std::size_t a) const {
+    const std::uint32_t i = particle[a];
+    const Vec4<Real> rest = rest_face[i];
+    const Mat3<Real> F = Mat3<Real>::identity() + displacement_gradient[i];
+    const Vec3<Real> normal = cofactor(F) * xyz(rest);
+    const Real area = norm(normal);
+    const bool whole = area > Real(0.05f);  // false where there is no face, or it is crushed
+    face[a] = whole ? padded(normal / area, rest[3]) : padded(Vec3<Real>::zero());
+    // Half the diagonal of a cell of the lattice in the face, as far as it is stretched, and a little more.
+    const Real stretch = Real(0.5f) * (squared_norm(F) - squared_norm(F * xyz(rest)));
+    width[a] = whole ? square(Real(2) * radius[i]) * sycl::fmin(Real(0.5625f) * stretch, widest) : Real(0);
+  }
+
+  static constexpr Real widest = Real(0.96f);  // spacings, squared: pairs are searched 1.4 spacings far
 };
 
 /// How far the surface particles have come, in a row for the searches of contacts.
@@ -121,7 +193,7 @@ struct FindContacts {
   }
 };
 
-/// Correction of a surface particle by all its contacts, with Coulomb friction per pair over the step.
+/// Impulse on a surface particle by all its contacts, with Coulomb friction per pair over the step.
 template <class Real>
 struct GatherContacts {
   ContactPairs<Real> pairs;
@@ -129,7 +201,7 @@ struct GatherContacts {
   const std::uint32_t* touching;
   Real friction;
   Vec4<Real>* history;  // of each ordered pair: tangential correction of this step, and the normal one
-  Vec4<Real>* correction;
+  Vec4<Real>* impulse;  // on the particle, times dt
 
   void operator()(std::size_t a) const {
     Vec3<Real> sum = Vec3<Real>::zero();
@@ -147,20 +219,27 @@ struct GatherContacts {
       Vec3<Real> tangential = xyz(before) - part * (slip - dot(slip, gap.normal) * gap.normal);
       const Real limit = friction * pushed, wanted = norm(tangential);
       if (wanted > limit) tangential = tangential * (limit / wanted);
-      sum += (own / mobility) * (push * gap.normal + (tangential - xyz(before)));
+      sum += (push * gap.normal + (tangential - xyz(before))) / mobility;
       history[s] = padded(tangential, pushed);
     }
-    correction[a] = padded(sum);
+    impulse[a] = padded(sum);
   }
 };
 
 template <class Real>
 struct ApplyContacts {
   const std::uint32_t* particle;
-  const Vec4<Real>* correction;
+  const Vec4<Real>* position;  // of each surface slot, inverse mass in the fourth place
+  const Vec4<Real>* impulse;
   Vec4<Real>* increment;
+  Vec4<Real>* held;  // what contacts did to particles of infinite mass; null: not wanted
 
-  void operator()(std::size_t a) const { increment[particle[a]] += correction[a]; }
+  void operator()(std::size_t a) const {
+    const std::uint32_t i = particle[a];
+    const Real inverse_mass = position[a][3];
+    increment[i] += impulse[a] * inverse_mass;
+    if (held != nullptr && inverse_mass == Real(0)) held[i] += impulse[a];
+  }
 };
 
 }  // namespace ductile

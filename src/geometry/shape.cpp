@@ -81,6 +81,18 @@ double signed_distance(const Shape& shape, const Vector3d& point) {
   return std::visit([&](const auto& kind) { return local_distance(kind, local); }, shape.kind);
 }
 
+Face face_above(const Shape& shape, const Vector3d& point, double scale) {
+  // The gradient of a distance has length 1; its differences over the scale are shorter where its direction changes.
+  const double smooth = 0.9;
+  Vector3d gradient;
+  for (int axis = 0; axis < 3; ++axis) {
+    const Vector3d half = 0.5 * scale * Vector3d::Unit(axis);
+    gradient[axis] = (signed_distance(shape, point + half) - signed_distance(shape, point - half)) / scale;
+  }
+  const double length = gradient.norm();
+  return {-signed_distance(shape, point), length > smooth ? Vector3d(gradient / length) : Vector3d(Vector3d::Zero())};
+}
+
 bool contains(const Shape& shape, const Vector3d& point) {
   // Rounding of the placement must not put a point of the surface outside.
   const double rounding = 1e-12 * (point.norm() + shape.position.norm());

@@ -46,6 +46,13 @@ struct Shape {
 
 /// Exact distance to the surface, negative inside. `point` in world coordinates.
 [[nodiscard]] double signed_distance(const Shape& shape, const Eigen::Vector3d& point);
+/// The surface as a point a little below it sees it.
+struct Face {
+  double depth = 0;                                  ///< distance to the surface, m
+  Eigen::Vector3d normal = Eigen::Vector3d::Zero();  ///< outward; zero near an edge, or where two sides are as near
+};
+/// `scale` is the extent over which the surface has to be smooth.
+[[nodiscard]] Face face_above(const Shape& shape, const Eigen::Vector3d& point, double scale);
 /// True for points inside or on the surface.
 [[nodiscard]] bool contains(const Shape& shape, const Eigen::Vector3d& point);
 /// World-aligned bounds; a plane's are infinite.

@@ -10,7 +10,8 @@
 namespace ductile {
 
 /// Contact of bodies with each other and with themselves, between the particles of their two outermost layers; of a
-/// body that flows (`flows` holds 1 for its particles) all take part, but not with others that flow.
+/// body that flows (`flows` holds 1 for its particles) all take part, but not with others that flow. The outermost
+/// layer of a body that does not flow meets others across its smooth faces.
 template <class Real>
 class BodyContact {
  public:
@@ -22,10 +23,12 @@ class BodyContact {
   /// From now on pieces touch like bodies, and the particles along the cuts belong to the surface.
   void cut(Queue& queue, const Pieces& pieces, const SeveredPairs& severed);
   /// Lists every pair that can touch during a step in which no particle moves further than `reach`. Throws
-  /// SimulationError if that is too far to follow.
-  void find_pairs(Queue& queue, const Vec4<Real>* position, double reach);
-  /// Pushes overlapping pairs of the last find_pairs() apart, several times in a fast step.
-  void resolve(Queue& queue, Vec4<Real>* increment);
+  /// SimulationError if that is too far to follow. Faces follow the deformation F - I; null: there are none, for
+  /// gradients that do not know rotations.
+  void find_pairs(Queue& queue, const Vec4<Real>* position, const Mat3<Real>* displacement_gradient, double reach);
+  /// Pushes overlapping pairs of the last find_pairs() apart, several times in a fast step. `held` sums what that does
+  /// to particles of infinite mass, impulse times dt; null: not wanted.
+  void resolve(Queue& queue, Vec4<Real>* increment, Vec4<Real>* held);
 
  private:
   void set_surface(Queue& queue);
@@ -38,7 +41,11 @@ class BodyContact {
   DeviceArray<Real> support_;
   MayTouch<Real> may_touch_{};
   NeighborLists pairs_;
-  DeviceArray<Vec4<Real>> history_, correction_, surface_position_, moved_;
+  DeviceArray<Vec4<Real>> history_, impulse_, surface_position_, moved_;
+  DeviceArray<Vec4<Real>> rest_face_;  // of each particle: outward normal at rest, depth
+  DeviceArray<Vec4<Real>> face_;       // of each surface slot in this step
+  DeviceArray<Real> width_;
+  DeviceArray<Vec4<Real>> surface_rest_;  // of each surface slot, after the first cut
 };
 
 }  // namespace ductile
