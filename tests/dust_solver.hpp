@@ -25,8 +25,7 @@ class Dust final : public ParticleSolver<Real> {
            Drag<Real>{Real(drag_), Real(this->scene_.solver.time_step), this->increment_.data()});
     this->resolve_colliders();
     this->take_step();
-    ++this->step_;
-    return this->sums();
+    return this->step_done();
   }
 
   [[nodiscard]] std::vector<StateBlock> save() override {

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "kernels/materials/strain.hpp"
-#include "kernels/xpbd/rest_shape.hpp"
+#include "kernels/xpbd/missing.hpp"
 
 namespace ductile {
 
@@ -17,7 +17,7 @@ struct StepConstants {
   Real penalty;               // zero-energy penalty, Pa
   Real tiny;                  // below this the constraint has no direction
   Real violation_scale;       // of the violation that is reported
-  Real relaxation;            // Jacobi: part of the correction that is applied, and counted by the multiplier
+  Real relaxation;            // part of the correction that is applied, and counted by the multiplier
   bool printed_constraint;    // C = Psi with unit compliance, as printed in P0, instead of C = sqrt(2 Psi), 1/V
 };
 
@@ -106,6 +106,22 @@ template <bool Penalty, class Real, int Columns>
   return result;
 }
 
+/// The zero-energy penalty of a misfit q = sum_j V_j phi_ij |e_ij|^2: energy density k (q + b q^2/2)/2. Where misfits
+/// are as large as the neighbourhood (q about 1; in a bent body it is below 1e-2) the penalty is several times stiffer,
+/// which frees particles that a crash or a tangled start has left on the wrong side of their neighbours.
+template <class Real>
+struct Penalty {
+  Real energy;     // Pa
+  Real stiffness;  // Pa, of the present misfit
+
+  [[gnu::always_inline]] static Penalty of(Real stiffness, Real misfit) {
+    const Real excess = stiffening * misfit;
+    return {Real(0.5) * stiffness * misfit * (Real(1) + Real(0.5) * excess), stiffness * (Real(1) + excess)};
+  }
+
+  static constexpr Real stiffening = Real(4);
+};
+
 /// What one solve of a particle's constraint applies to its neighbourhood:
 ///   x_j += w_j scale (P g_ij + penalty V_j phi_ij e_ij),  and the opposite sum to x_i,
 /// with P the law's stress less penalty times the misfits' moment.
@@ -122,15 +138,16 @@ template <bool Printed, class Real, int Columns>
 [[gnu::always_inline]] inline ConstraintStep<Real> solve_constraint(const StepConstants<Real>& step,
                                                                     const RestMoments<Real, Columns>& moments,
                                                                     Real law_energy, const Mat3<Real>& stress,
-                                                                    const Vec3<Real>& own, Real misfit, Real volume,
-                                                                    Real inverse_mass, Real multiplier) {
-  const Real energy = sycl::fmax(law_energy + Real(0.5) * step.penalty * misfit, Real(0));
+                                                                    const Vec3<Real>& own, const Penalty<Real>& penalty,
+                                                                    Real misfit, Real volume, Real inverse_mass,
+                                                                    Real multiplier) {
+  const Real energy = sycl::fmax(law_energy + penalty.energy, Real(0));
   const Real C = Printed ? energy : sycl::sqrt(Real(2) * energy);
   const bool flat = C < step.tiny;  // one comparison: of fmax and this together GCC makes no vectors with AVX-512
   const Real direction = Printed ? Real(1) : Real(1) / (flat ? step.tiny : C);
   const Real compliance = step.inverse_squared_step / (Printed ? Real(1) : volume);
   const Real mobility = quadratic_form(stress, moments.mobility) + inverse_mass * squared_norm(own) +
-                        step.penalty * step.penalty * misfit * moments.penalty_mobility;
+                        square(penalty.stiffness) * misfit * moments.penalty_mobility;
   const Real violation = C + compliance * multiplier;
   const Real full = -step.relaxation * violation / (direction * direction * mobility + compliance);
   const Real change = flat ? Real(0) : full;

@@ -12,6 +12,7 @@ struct SolveBlocks {
   RestNeighbors<Real> pairs;
   MomentPlanes<const Real, Columns> moments;
   const Sym3<Real>* spread;
+  const Sym3<Real>* missing;  // directions without neighbours; null: there are none
   const Vec4<Real>* position;
   const Mat3<Real>* displacement_gradient;  // F^n - I
   Material material;
@@ -42,17 +43,19 @@ struct SolveBlocks {
     const Mat3<Real> F_start = Mat3<Real>::identity() + H_start;
     const RestMoments<Real, Columns> m = moments.load(i);
     const auto motion = step.penalty > Real(0) ? motion_of<true>(i, m, F_start) : motion_of<false>(i, m, F_start);
-    const Mat3<Real> H = H_start + motion.change, F = Mat3<Real>::identity() + H;
+    const Mat3<Real> moved = H_start + motion.change;
+    const Mat3<Real> H = missing != nullptr ? completed(moved, missing[i]) : moved, F = Mat3<Real>::identity() + H;
     const Vec4<Real> X = pairs.rest[i], x = position[i], d = increment[i];
     const auto response = material.displacement_response(H, i);
-    const Mat3<Real> P = response.stress - step.penalty * motion.moment;
+    const auto stiffened = Penalty<Real>::of(step.penalty, motion.misfit);
+    const Mat3<Real> P = response.stress - stiffened.stiffness * motion.moment;
     const Mat3<Real> PM = m.matrix.right_multiplied(P);
     Vec3<Real> own = PM * m.lever;
     if constexpr (Columns == 4) own += m.values * (P * m.matrix.constant);
-    const auto solved =
-        step.printed_constraint
-            ? solve_constraint<true>(step, m, response.energy, P, own, motion.misfit, X[3], x[3], multiplier[i])
-            : solve_constraint<false>(step, m, response.energy, P, own, motion.misfit, X[3], x[3], multiplier[i]);
+    const auto solved = step.printed_constraint ? solve_constraint<true>(step, m, response.energy, P, own, stiffened,
+                                                                         motion.misfit, X[3], x[3], multiplier[i])
+                                                : solve_constraint<false>(step, m, response.energy, P, own, stiffened,
+                                                                          motion.misfit, X[3], x[3], multiplier[i]);
     multiplier[i] = solved.multiplier;
     if (violation != nullptr) violation[i] = solved.violation;
     if (solved.scale == Real(0)) return;
@@ -63,7 +66,7 @@ struct SolveBlocks {
     const Vec4<Real> f0 = padded(F.column(0)), f1 = padded(F.column(1)), f2 = padded(F.column(2));
     Vec4<Real> k3(Real(0), Real(0), Real(0), Real(0)), recoil = k3;
     if constexpr (Columns == 4) k3 = padded(solved.scale * (P * m.matrix.constant));
-    const Real penalty = solved.scale * step.penalty;
+    const Real penalty = solved.scale * stiffened.stiffness;
     const std::uint32_t end = pairs.start[i + 1];
     for (std::uint32_t s = pairs.start[i]; s < end; ++s) {
       const std::uint32_t j = pairs.index[s];

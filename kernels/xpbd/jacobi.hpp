@@ -29,6 +29,7 @@ struct UpdateMultipliers {
   RestNeighbors<Real> pairs;
   MomentPlanes<const Real, Columns> moments;
   const Sym3<Real>* spread;
+  const Sym3<Real>* missing;                // directions without neighbours; null: there are none
   const Vec4<Real>* position;               // x^n, inverse mass
   const Vec4<Real>* increment;              // x - x^n
   const Mat3<Real>* displacement_gradient;  // F^n - I
@@ -57,7 +58,7 @@ struct UpdateMultipliers {
   struct Lanes {
     Mat3Lanes<Real, Width> H, motions, misfits, stress;
     Real values[3][Width], squares[Width], misfit[Width], energy[Width];
-    Real volume[Width], inverse_mass[Width], multiplier[Width], violation[Width], scale[Width];
+    Real volume[Width], inverse_mass[Width], multiplier[Width], violation[Width], penalty[Width];
     Mat3Lanes<Real, Width> moment;
     BitsOf<Real> valid[Width];
   };
@@ -113,6 +114,11 @@ struct UpdateMultipliers {
         failed |= invalid;
       }
     }
+    for (int l = 0; missing != nullptr && l < count; ++l) {
+      if (rank(missing[begin + std::size_t(l)]) == 0) continue;
+      at.H.store(l, completed(at.H.load(l), missing[begin + std::size_t(l)]));
+      failed = at.valid[l] = 1;
+    }
     if (failed == 0) return;
     for (int l = 0; l < count; ++l) {
       if (at.valid[l] == 0) continue;
@@ -129,7 +135,8 @@ struct UpdateMultipliers {
       const std::size_t i = begin + std::size_t(l);
       const RestMoments<Real, Columns> m = moments.load(i);
       Mat3<Real> P = at.stress.load(l);
-      if constexpr (Columns == 4 && Penalty) P -= constants.penalty * at.moment.load(l);
+      const auto penalty = ductile::Penalty<Real>::of(constants.penalty, at.misfit[l]);
+      if constexpr (Columns == 4 && Penalty) P -= penalty.stiffness * at.moment.load(l);
       const Mat3<Real> PM = m.matrix.right_multiplied(P);
       Vec3<Real> own = PM * m.lever, P3 = Vec3<Real>::zero();
       if constexpr (Columns == 4) {
@@ -137,15 +144,15 @@ struct UpdateMultipliers {
         own += m.values * P3;
       }
       const Real volume = at.volume[l];
-      const auto solved = solve_constraint<Printed>(constants, m, at.energy[l], P, own, at.misfit[l], volume,
+      const auto solved = solve_constraint<Printed>(constants, m, at.energy[l], P, own, penalty, at.misfit[l], volume,
                                                     at.inverse_mass[l], at.multiplier[l]);
       at.multiplier[l] = solved.multiplier;
       at.violation[l] = solved.violation;
       const Real scale = solved.scale / volume;
       Mat3<Real> k = scale * PM;
-      if constexpr (Penalty) k -= (scale * constants.penalty) * (Mat3<Real>::identity() + at.H.load(l));
+      if constexpr (Penalty) k -= (scale * penalty.stiffness) * (Mat3<Real>::identity() + at.H.load(l));
       at.motions.store(l, k);
-      at.scale[l] = scale;
+      at.penalty[l] = scale * penalty.stiffness;
       if constexpr (Columns == 4) {
         at.values[0][l] = scale * P3.x;
         at.values[1][l] = scale * P3.y;
@@ -163,7 +170,7 @@ struct UpdateMultipliers {
     out.c0 = padded(k.column(0), X.x);
     out.c1 = padded(k.column(1), X.y);
     out.c2 = padded(k.column(2), X.z);
-    if constexpr (Penalty) out.position = padded(xyz(position[i] + increment[i]), at.scale[l] * step.penalty);
+    if constexpr (Penalty) out.position = padded(xyz(position[i] + increment[i]), at.penalty[l]);
     if constexpr (Columns == 4) out.c3 = padded(Vec3<Real>{at.values[0][l], at.values[1][l], at.values[2][l]});
   }
 };

@@ -1,8 +1,17 @@
 #pragma once
 
+#include "kernels/math/remainder.hpp"
 #include "kernels/xpbd/constraint.hpp"
 
 namespace ductile {
+
+/// Velocity that a particle would have at the end of the step if nothing but gravity acted on it; held ones keep
+/// theirs.
+template <class Real>
+inline Vec3<Real> free_velocity(const Vec4<Real>& velocity, Real inverse_mass, const Vec3<Real>& gravity,
+                                Real time_step) {
+  return xyz(velocity) + (inverse_mass > Real(0) ? time_step * gravity : Vec3<Real>::zero());
+}
 
 /// Prediction of a step: free flight under gravity.
 template <class Real>
@@ -15,8 +24,7 @@ struct BeginStep {
   Real* multiplier;
 
   void operator()(std::size_t i) const {
-    const Vec3<Real> v = xyz(velocity[i]) + (position[i][3] > Real(0) ? time_step * gravity : Vec3<Real>::zero());
-    increment[i] = padded(time_step * v);
+    increment[i] = padded(time_step * free_velocity(velocity[i], position[i][3], gravity, time_step));
     multiplier[i] = Real(0);
   }
 };
@@ -34,38 +42,49 @@ struct SetInverseMass {
   }
 };
 
-/// Moves the particles of a fixture to where its rigid motion takes them from rest.
+/// Moves the particles of a fixture on by its rigid motion in the step. Where one is not where the motion should have
+/// taken it so far, by more than rounding, it goes there too.
 template <class Real>
 struct DriveFixture {
   const std::uint32_t* member;
   const Vec4<Real>* rest;
   const Vec4<Real>* position;
-  Mat3<Real> rotation;  // since the start of the run
+  Mat3<Real> rotation;  // from the start of the run to that of the step
   Vec3<Real> about, shift;
+  Mat3<Real> turn;  // change of the rotation in the step
+  Vec3<Real> move;
   Vec4<Real>* increment;
 
   void operator()(std::size_t slot) const {
     const std::uint32_t i = member[slot];
-    const Vec3<Real> arm = xyz(rest[i]) - about;
+    const Vec3<Real> arm = xyz(rest[i]) - about, x = xyz(position[i]);
     // rotation - 1 acts on the arm, so a fixture that is held stays where it is to the last bit
-    const Vec3<Real> target = xyz(rest[i]) + ((rotation * arm - arm) + shift);
-    increment[i] = padded(target - xyz(position[i]));
+    const Vec3<Real> off = (xyz(rest[i]) - x) + ((rotation * arm - arm) + shift);
+    const Real rounding = Real(4) * rounding_unit<Real> * (norm(x) + norm(arm));
+    const Vec3<Real> way = turn * arm + move;
+    increment[i] = padded(norm(off) > rounding ? way + off : way);
   }
 };
 
-/// The step's result becomes the state.
+/// The step's result becomes the state. Only what differs from free flight is divided by the step: the product of the
+/// rounded step and its rounded inverse is not quite 1, and would speed up or slow down whatever flies for long.
 template <class Real>
 struct EndStep {
   const Vec4<Real>* increment;
-  Real inverse_step, damping;  // damping: factor of the velocity
+  Vec3<Real> gravity;
+  Real time_step, inverse_step;
+  Real damping;  // factor of the velocity
   Vec4<Real>* position;
-  Vec4<Real>* velocity;
+  Vec4<Real>* velocity;  // remainder of the position in the fourth place
 
   void operator()(std::size_t i) const {
     const Vec3<Real> d = xyz(increment[i]);
     const Vec4<Real> x = position[i];
-    position[i] = padded(xyz(x) + d, x[3]);
-    velocity[i] = padded((x[3] > Real(0) ? damping : Real(1)) * inverse_step * d);
+    const Vec3<Real> free = free_velocity(velocity[i], x[3], gravity, time_step);
+    const Vec3<Real> v = free + inverse_step * (d - time_step * free);
+    const Vec3<Real> way = d + Remainder<Real>::unpack(velocity[i][3], xyz(x)), there = xyz(x) + way;
+    position[i] = padded(there, x[3]);
+    velocity[i] = padded(x[3] > Real(0) ? damping * v : v, Remainder<Real>::pack(cut_off(xyz(x), way, there), there));
   }
 };
 
@@ -74,6 +93,7 @@ template <class Real, int Columns, class Material>
 struct Evaluate {
   RestNeighbors<Real> pairs;
   MomentPlanes<const Real, Columns> moments;
+  const Sym3<Real>* missing;  // directions without neighbours; null: there are none
   const Vec4<Real>* position;
   Material material;
   Real penalty;
@@ -90,13 +110,14 @@ struct Evaluate {
       H += outer((xyz(position[pairs.index[s]]) - x) - p,
                  m.matrix.gradient(p, pairs.weight[s], Columns == 4 ? pairs.value[s] : Real(0)));
     });
+    if (missing != nullptr) H = completed(H, missing[i]);
     Real misfit = Real(0);
     if (penalty > Real(0))
       pairs.for_each(i, [&](std::uint32_t s, const Vec3<Real>& p) {
         misfit += pairs.weight[s] * squared_norm((xyz(position[pairs.index[s]]) - x) - p - H * p);
       });
     displacement_gradient[i] = H;
-    energy[i] = material.displacement_response(H, i).energy + Real(0.5) * penalty * misfit;
+    energy[i] = material.displacement_response(H, i).energy + Penalty<Real>::of(penalty, misfit).energy;
   }
 };
 

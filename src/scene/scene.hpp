@@ -139,6 +139,8 @@ struct Motion {
   double since = 0;  ///< s
   Eigen::Matrix3d turned = Eigen::Matrix3d::Identity();
   std::optional<Vector3d> from = {};  ///< none: `about`
+
+  [[nodiscard]] bool still() const { return velocity.isZero(0) && angular_velocity.isZero(0); }
 };
 
 struct Fixture {

@@ -131,12 +131,18 @@ bool ParticleSolver<Real>::hold(double now) {
 template <class Real>
 double ParticleSolver<Real>::farthest_move() const {
   const double dt = scene_.solver.time_step;
-  return 1.5 * dt * (max_speed_ + dt * scene_.gravity.norm());
+  return 1.5 * dt * (last_.max_speed + dt * scene_.gravity.norm());
 }
 
 template <class Real>
 void ParticleSolver<Real>::resolve_colliders() {
   colliders_.resolve(queue_, position_.data(), radius_.data(), increment_.data());
+}
+
+template <class Real>
+Real ParticleSolver<Real>::relaxation(int iteration) const {
+  if (scene_.solver.scheme == scene::Scheme::jacobi) return Real(scene_.solver.relaxation);
+  return iteration == 0 && scene_.solver.iterations > 1 ? Real(0.5) : Real(1);
 }
 
 template <class Real>
@@ -150,6 +156,39 @@ template <class Real>
 double ParticleSolver<Real>::residual() {
   const auto sum = reduce<SumOfSquares<Real>>(queue_, "measure", particles(), SquareOf<Real>{violation_.data()});
   return std::sqrt(double(sum.value) / double(particles()));
+}
+
+template <class Real>
+void ParticleSolver<Real>::start_from_here() {
+  last_ = sums();
+}
+
+template <class Real>
+StepReport ParticleSolver<Real>::step_done() {
+  const StepReport report = sums();
+  check_energy(report);
+  last_ = report;
+  ++step_;
+  return report;
+}
+
+/// A solve that fails leaves strains of more than 1 open in most particles, and more energy than there was; laws that
+/// stiffen keep such a state from growing without bounds. Fixtures and colliders that move may bring any energy.
+template <class Real>
+void ParticleSolver<Real>::check_energy(const StepReport& report) const {
+  const auto moving = [](const StepReport& at) { return at.kinetic_energy + at.elastic_energy; };
+  const double gain = moving(report) - moving(last_) + (report.gravity_energy - last_.gravity_energy);
+  const auto still = [](const auto& driven) { return driven.motion.still(); };
+  if (report.residual < 1 || gain < moving(last_) ||
+      !std::all_of(scene_.fixtures.begin(), scene_.fixtures.end(), still) ||
+      !std::all_of(scene_.colliders.begin(), scene_.colliders.end(), still))
+    return;
+  const auto open = violation_.download();
+  const auto less = [](Real a, Real b) { return std::abs(a) < std::abs(b); };
+  const auto worst = std::size_t(std::max_element(open.begin(), open.end(), less) - open.begin());
+  throw divergence(worst, fmt::format(" and others have corrections that grew instead of settling: a strain of {:.3g} "
+                                      "is left open, and {:.3g} J became {:.3g} J. {}.",
+                                      std::abs(double(open[worst])), moving(last_), moving(report), remedy()));
 }
 
 template <class Real>
@@ -191,8 +230,17 @@ DivergenceError ParticleSolver<Real>::divergence(std::size_t particle, const std
 }
 
 template <class Real>
-DivergenceError ParticleSolver<Real>::divergence(std::size_t particle) const {
+std::string ParticleSolver<Real>::remedy() const {
   const auto& solver = scene_.solver;
+  return fmt::format(
+      "The time step is too long for the material or its speed, or too few iterations were made: try --set "
+      "solver.time_step={:.3g}, more iterations{}",
+      solver.time_step / 2,
+      solver.scheme == scene::Scheme::jacobi ? ", a smaller relaxation, or the gauss-seidel scheme" : "");
+}
+
+template <class Real>
+DivergenceError ParticleSolver<Real>::divergence(std::size_t particle) const {
   const Mat3<Real> F = Mat3<Real>::identity() + displacement_gradient_.download()[particle];
   const Vec4<Real> at = position_.download()[particle];
   const Eigen::Vector3d x{double(at[0]), double(at[1]), double(at[2])};
@@ -203,11 +251,7 @@ DivergenceError ParticleSolver<Real>::divergence(std::size_t particle) const {
   } else {
     if (x.allFinite())
       what = fmt::format("was torn away from its neighbours (stretch {:.3g})", std::sqrt(double(squared_norm(F))));
-    cause = fmt::format(
-        "The time step is too long for the material or its speed, or too few iterations were made: try --set "
-        "solver.time_step={:.3g}, more iterations{}",
-        solver.time_step / 2,
-        solver.scheme == scene::Scheme::jacobi ? ", a smaller relaxation, or the gauss-seidel scheme" : "");
+    cause = remedy();
   }
   return divergence(particle,
                     fmt::format(" and now at ({:.4g}, {:.4g}, {:.4g}), {}. {}.", x.x(), x.y(), x.z(), what, cause));
@@ -300,11 +344,13 @@ void ParticleSolver<Real>::predict() {
   // The first fixture that lists a particle moves it: drive in reverse order.
   for (std::size_t f = fixtures_.size(); f-- > 0;) {
     if (!fixtures_[f].active) continue;
-    const Pose pose = pose_at(scene_.fixtures[f].motion, end);
+    const Pose before = pose_at(scene_.fixtures[f].motion, begin), after = pose_at(scene_.fixtures[f].motion, end);
     launch(
         queue_, "step.begin", fixtures_[f].member.size(),
-        DriveFixture<Real>{fixtures_[f].member.data(), rest_.data(), position_.data(), to_mat3<Real>(pose.rotation),
-                           to_vec3<Real>(pose.about), to_vec3<Real>(pose.about_now - pose.about), increment_.data()});
+        DriveFixture<Real>{fixtures_[f].member.data(), rest_.data(), position_.data(), to_mat3<Real>(before.rotation),
+                           to_vec3<Real>(before.about), to_vec3<Real>(before.about_now - before.about),
+                           to_mat3<Real>(after.rotation - before.rotation),
+                           to_vec3<Real>(after.about_now - before.about_now), increment_.data()});
   }
   colliders_.begin_step(scene_, begin, end);
   if (!held_.empty()) held_.clear_bytes();
@@ -314,8 +360,8 @@ template <class Real>
 void ParticleSolver<Real>::take_step() {
   const double dt = scene_.solver.time_step;
   launch(queue_, "step.end", particles(),
-         EndStep<Real>{increment_.data(), Real(1 / dt), Real(std::exp(-scene_.solver.damping * dt)), position_.data(),
-                       velocity_.data()});
+         EndStep<Real>{increment_.data(), to_vec3<Real>(scene_.gravity), Real(dt), Real(1 / dt),
+                       Real(std::exp(-scene_.solver.damping * dt)), position_.data(), velocity_.data()});
 }
 
 template class ParticleSolver<float>;

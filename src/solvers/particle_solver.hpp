@@ -46,12 +46,19 @@ class ParticleSolver : public Solver {
   /// Free flight of the step from time(), driven fixtures, colliders in place, multipliers at zero.
   void predict();
   void resolve_colliders();
+  /// Part of its corrections that an iteration applies. Gauss-Seidel takes half in the first one: a multiplier whose
+  /// direction turns while it grows leaves a trace of where it began, and settled bodies then tremble from step to
+  /// step.
+  [[nodiscard]] Real relaxation(int iteration) const;
   /// The increment becomes the state.
   void take_step();
   /// How far a particle may move in the next step. Corrections seldom speed it up by more than contact at its present
   /// speed; what goes further is caught in the step after, because a layer of particles is thicker than one of them.
   [[nodiscard]] double farthest_move() const;
-  [[nodiscard]] StepReport sums();
+  /// The present state is what the next step starts from.
+  void start_from_here();
+  /// The same after a step. Throws DivergenceError if its corrections grew instead of settling.
+  [[nodiscard]] StepReport step_done();
   /// As in StepReport.
   [[nodiscard]] double residual();
   [[nodiscard]] virtual std::vector<Mat3<Real>> cauchy_stress() = 0;
@@ -72,7 +79,7 @@ class ParticleSolver : public Solver {
   Particles particles_;
   std::vector<std::int32_t> body_of_id_;
   long long step_ = 0;
-  double max_speed_ = 0;  // after the last step
+  StepReport last_;  // after the last step
 
   DeviceArray<Vec4<Real>> rest_, position_, velocity_, increment_;
   DeviceArray<Real> mass_, radius_, multiplier_, violation_, energy_;
@@ -86,12 +93,16 @@ class ParticleSolver : public Solver {
   void upload_particles();
   void build_fixtures();
   void build_probes();
+  [[nodiscard]] StepReport sums();
   template <class Sum>
   [[nodiscard]] StepReport reduce_sums();
+  void check_energy(const StepReport& report) const;
   /// Names the particle and its place at rest; `what` goes on with the sentence.
   [[nodiscard]] DivergenceError divergence(std::size_t particle, const std::string& what) const;
   /// Of a particle that is no longer sound.
   [[nodiscard]] DivergenceError divergence(std::size_t particle) const;
+  /// Cause and remedy of a step that was too long, without the full stop.
+  [[nodiscard]] std::string remedy() const;
   void check_fall() const;
   [[nodiscard]] Eigen::Vector3d mean_of(const DeviceArray<Vec4<Real>>& values,
                                         const DeviceArray<std::uint32_t>& member);

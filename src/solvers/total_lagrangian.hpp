@@ -40,10 +40,10 @@ class TotalLagrangian final : public ParticleSolver<Real> {
 
  private:
   using Base = ParticleSolver<Real>;
-  using Base::displacement_gradient_, Base::energy_, Base::held_, Base::increment_, Base::mass_, Base::max_speed_,
-      Base::multiplier_, Base::particles_, Base::position_, Base::queue_, Base::radius_, Base::rest_, Base::scene_,
-      Base::step_, Base::velocity_, Base::violation_;
-  using Base::hold, Base::sums, Base::time;
+  using Base::displacement_gradient_, Base::energy_, Base::held_, Base::increment_, Base::mass_, Base::multiplier_,
+      Base::particles_, Base::position_, Base::queue_, Base::radius_, Base::rest_, Base::scene_, Base::step_,
+      Base::velocity_, Base::violation_;
+  using Base::hold, Base::time;
 
   template <class Law>
   using Point = MaterialPoint<Real, Law>;
@@ -70,6 +70,7 @@ class TotalLagrangian final : public ParticleSolver<Real> {
   [[nodiscard]] Material make_material(const scene::Material& source);
   void upload_fibers(std::size_t families);
   void build_moments();
+  void find_missing();
   void drop_severed();
   void evaluate();
   void sweep_jacobi(Group& group, bool last);
@@ -85,6 +86,7 @@ class TotalLagrangian final : public ParticleSolver<Real> {
   DeviceArray<Real> weight_, value_;
   DeviceArray<Real> moments_;  // MomentPlanes
   DeviceArray<Sym3<Real>> spread_;
+  DeviceArray<Sym3<Real>> missing_;  // empty unless some neighbourhood does not span space
   DeviceArray<CorrectionLine<Real, Columns>> line_;
   DeviceArray<Vec4<Real>> fiber_;
   DeviceArray<typename Creep<Real>::State> plastic_;

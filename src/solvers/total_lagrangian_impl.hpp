@@ -37,12 +37,21 @@ inline GradientKind kind_of(scene::Gradient gradient) {
   return GradientKind::least_squares;
 }
 
+/// Directions in which the neighbours of a particle are spread by less than this part of the most are left out.
+inline constexpr double least_spread = 0.05;
+
+/// Whether the deformation gradient of a turned body is its rotation.
+inline bool knows_rotations(scene::Gradient gradient) {
+  return gradient != scene::Gradient::raw && gradient != scene::Gradient::mlsrk_constant;
+}
+
 }  // namespace detail
 
 template <class Real, int Columns>
 TotalLagrangian<Real, Columns>::TotalLagrangian(const scene::Scene& scene, Queue& queue)
     : ParticleSolver<Real>(scene, queue) {
   build_pairs();
+  find_missing();
   build_groups();
   cuts_ = Cuts<Real>(queue_, scene_, lists_, particles());
   if (scene_.contact.enabled)
@@ -50,7 +59,7 @@ TotalLagrangian<Real, Columns>::TotalLagrangian(const scene::Scene& scene, Queue
   hold(0);
   build_moments();
   evaluate();
-  max_speed_ = sums().max_speed;
+  this->start_from_here();
 }
 
 template <class Real, int Columns>
@@ -98,12 +107,27 @@ void TotalLagrangian<Real, Columns>::build_moments() {
                                          position_.data(),
                                          detail::kind_of(scene_.solver.gradient),
                                          smoothing.value(Real(0)),
-                                         Real(0.05),
+                                         Real(detail::least_spread),
                                          begin,
                                          {moments_.data(), n},
                                          spread_.data()});
     });
   }
+}
+
+template <class Real, int Columns>
+void TotalLagrangian<Real, Columns>::find_missing() {
+  missing_ = {};
+  if (!detail::knows_rotations(scene_.solver.gradient)) return;  // not corrected, so nothing is left out
+  const std::size_t n = particles();
+  const Real cut = Real(detail::least_spread);
+  {
+    DeviceArray<std::uint32_t> mark(queue_, n);
+    launch(queue_, "xpbd.moments", n, MarkMissing<Real>{pairs(), cut, mark.data()});
+    if (reduce<PairTotal>(queue_, "xpbd.moments", n, PairsOf{mark.data()}).pairs == 0) return;
+  }
+  missing_ = {queue_, n};
+  launch(queue_, "xpbd.moments", n, FindMissing<Real>{pairs(), cut, missing_.data()});
 }
 
 template <class Real, int Columns>
@@ -139,7 +163,6 @@ void TotalLagrangian<Real, Columns>::build_groups() {
     // A strain of one rounding unit has no direction left.
     group.constants.tiny = Real(double(std::numeric_limits<Real>::epsilon()) * std::sqrt(modulus));
     group.constants.violation_scale = Real(1 / std::sqrt(modulus));
-    group.constants.relaxation = Real(scene_.solver.scheme == scene::Scheme::jacobi ? scene_.solver.relaxation : 1.0);
     group.constants.printed_constraint = scene_.solver.constraint == scene::Constraint::energy;
     if (scene_.solver.scheme == scene::Scheme::gauss_seidel) {
       const auto blocks = colour_blocks(scene_, particles_, group.range);
@@ -202,13 +225,17 @@ void TotalLagrangian<Real, Columns>::begin_step() {
   if (cuts_.active() && cuts_.sever(queue_, scene_, lists_, position_.data(), time(), time() + scene_.solver.time_step))
     drop_severed();
   this->predict();
-  if (bodies_touch_.active()) bodies_touch_.find_pairs(queue_, position_.data(), this->farthest_move());
+  if (bodies_touch_.active())
+    bodies_touch_.find_pairs(queue_, position_.data(),
+                             detail::knows_rotations(scene_.solver.gradient) ? displacement_gradient_.data() : nullptr,
+                             this->farthest_move());
 }
 
 /// After a cut: gradients without the severed pairs, contact between the pieces.
 template <class Real, int Columns>
 void TotalLagrangian<Real, Columns>::drop_severed() {
   launch(queue_, "cuts", weight_.size(), DropSevered<Real>{cuts_.severed().data(), weight_.data(), value_.data()});
+  find_missing();
   build_moments();
   evaluate();
   if (bodies_touch_.active())
@@ -224,10 +251,12 @@ template <class Real, int Columns>
 void TotalLagrangian<Real, Columns>::iterate() {
   for (int k = 0; k < scene_.solver.iterations; ++k) {
     const bool last = k + 1 == scene_.solver.iterations;
-    for (auto& group : groups_)
+    for (auto& group : groups_) {
+      group.constants.relaxation = this->relaxation(k);
       scene_.solver.scheme == scene::Scheme::jacobi ? sweep_jacobi(group, last) : sweep_gauss_seidel(group, last);
+    }
     if (scene_.solver.scheme == scene::Scheme::jacobi) apply_corrections();
-    if (bodies_touch_.active()) bodies_touch_.resolve(queue_, increment_.data());
+    if (bodies_touch_.active()) bodies_touch_.resolve(queue_, increment_.data(), held_.data());
     this->resolve_colliders();
   }
 }
@@ -241,7 +270,7 @@ void TotalLagrangian<Real, Columns>::sweep_jacobi(Group& group, bool last) {
           const Range& range = group.range;
           launch(queue_, "xpbd.multipliers", (range.count + width - 1) / width,
                  UpdateMultipliers<Real, Columns, Penalty, std::decay_t<decltype(material)>, width>{
-                     pairs(), moments(), spread_.data(), position_.data(), increment_.data(),
+                     pairs(), moments(), spread_.data(), missing_.data(), position_.data(), increment_.data(),
                      displacement_gradient_.data(), material, group.constants, range.first, range.first + range.count,
                      multiplier_.data(), last ? violation_.data() : nullptr, line_.data()});
         };
@@ -265,11 +294,12 @@ void TotalLagrangian<Real, Columns>::sweep_gauss_seidel(Group& group, bool last)
   std::visit(
       [&](const auto& material) {
         for (const Range& colour : group.colour)
-          launch(queue_, "xpbd.sweep", colour.count,
-                 SolveBlocks<Real, Columns, std::decay_t<decltype(material)>>{
-                     pairs(), moments(), spread_.data(), position_.data(), displacement_gradient_.data(), material,
-                     group.constants, group.block_start.data() + colour.first, group.block_member.data(),
-                     increment_.data(), multiplier_.data(), last ? violation_.data() : nullptr, held_.data()});
+          launch(
+              queue_, "xpbd.sweep", colour.count,
+              SolveBlocks<Real, Columns, std::decay_t<decltype(material)>>{
+                  pairs(), moments(), spread_.data(), missing_.data(), position_.data(), displacement_gradient_.data(),
+                  material, group.constants, group.block_start.data() + colour.first, group.block_member.data(),
+                  increment_.data(), multiplier_.data(), last ? violation_.data() : nullptr, held_.data()});
       },
       group.material);
 }
@@ -293,8 +323,8 @@ void TotalLagrangian<Real, Columns>::evaluate() {
         [&](const auto& material) {
           launch(queue_, "xpbd.evaluate", group.range.count,
                  Evaluate<Real, Columns, std::decay_t<decltype(material)>>{
-                     pairs(), moments(), position_.data(), material, group.constants.penalty, group.range.first,
-                     displacement_gradient_.data(), energy_.data()});
+                     pairs(), moments(), missing_.data(), position_.data(), material, group.constants.penalty,
+                     group.range.first, displacement_gradient_.data(), energy_.data()});
         },
         group.material);
 }
@@ -304,9 +334,7 @@ StepReport TotalLagrangian<Real, Columns>::advance() {
   begin_step();
   iterate();
   end_step();
-  StepReport report = sums();
-  max_speed_ = report.max_speed;
-  ++step_;
+  StepReport report = this->step_done();
   report.iterations = scene_.solver.iterations;
   return report;
 }
@@ -350,7 +378,7 @@ void TotalLagrangian<Real, Columns>::restore(long long step, const std::vector<S
     if (std::any_of(severed.begin(), severed.end(), [](std::uint8_t s) { return s != 0; })) drop_severed();
   }
   evaluate();
-  max_speed_ = sums().max_speed;
+  this->start_from_here();
 }
 
 }  // namespace ductile
