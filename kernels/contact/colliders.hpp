@@ -35,10 +35,10 @@ struct Collider {
     if (inside) local = {-local.distance, -local.normal};
     return local;
   }
-  /// What a particle of radius `keep` that goes from `begin` to `end` in the step meets: as `distance(end)`, or, if its
-  /// centre comes to the surface on the way there, the distance from the surface's tangent plane at that place. Seen
-  /// from the collider the way is taken as straight.
-  DistanceNormal<Real> met(const Vec3<Real>& begin, const Vec3<Real>& end, Real keep) const {
+  /// What a particle that keeps the distance `keep` and goes from `begin` to `end` in the step meets: as
+  /// `distance(end)`, or, if its centre comes to the surface on the way there, the distance from the surface's tangent
+  /// plane at that place. Seen from the collider the way is taken as straight, and looked at to a quarter of `fine`.
+  DistanceNormal<Real> met(const Vec3<Real>& begin, const Vec3<Real>& end, Real keep, Real fine) const {
     const DistanceNormal<Real> last = distance(end);
     if (shape == ColliderShape::plane) return last;  // one side only: nothing passes through
     const Vec3<Real> from = transpose_times(back, begin - start) + center, way = end - from;
@@ -46,17 +46,17 @@ struct Collider {
     // Outside of its grid a mesh is nearer than the sum that the grid gives, by the root of two at most.
     const Real certain = shape == ColliderShape::grid ? Real(0.7f) : Real(1);
     // On a short way the centre cannot come to the surface, and on none shorter than the distance that is left.
-    if (!(length > Real(0.5f) * keep) || !(length > certain * last.distance - keep)) return last;
+    if (!(length > Real(0.5f) * fine) || !(length > certain * last.distance - keep)) return last;
     Real gone = Real(0);
     for (int step = 0; step < most_steps && gone < length; ++step) {
       const Vec3<Real> here = from + (gone / length) * way;
       const DistanceNormal<Real> surface = distance(here);
-      if (surface.distance < Real(0.5f) * keep) {
+      if (surface.distance < Real(0.5f) * fine) {
         if (step == 0 && !(surface.distance > Real(0))) return last;  // it began inside
         const Real plane = surface.distance + dot(end - here, surface.normal);
         return plane < keep ? DistanceNormal<Real>{plane, surface.normal} : last;
       }
-      gone += certain * (surface.distance - Real(0.25f) * keep);  // stays on this side of the surface
+      gone += certain * (surface.distance - Real(0.25f) * fine);  // stays on this side of the surface
     }
     return last;
   }
@@ -64,7 +64,7 @@ struct Collider {
   Vec3<Real> displacement(const Vec3<Real>& world) const { return turn * (world - center) + move; }
 
  private:
-  static constexpr int most_steps = 64;  // of a quarter of the radius at least, usually far more
+  static constexpr int most_steps = 64;  // of a quarter of `fine` at least, usually far more
 
   DistanceNormal<Real> local_distance(const Vec3<Real>& p) const {
     switch (shape) {
@@ -123,7 +123,8 @@ struct ResolveColliders {
   const Collider<Real>* collider;
   std::uint32_t colliders;
   const Vec4<Real>* position;  // x^n, inverse mass
-  const Real* radius;          // distance that a particle's centre keeps
+  const Real* keep;            // distance of a particle's centre
+  const Real* radius;
   ColliderContacts<Real> contacts;
   Vec4<Real>* increment;
 
@@ -131,11 +132,11 @@ struct ResolveColliders {
     const Vec4<Real> x = position[i];
     if (x[3] == Real(0)) return;
     Vec3<Real> d = xyz(increment[i]);
-    const Real keep = radius[i];
+    const Real least = keep[i], fine = sycl::fmax(least, Real(0.2f) * radius[i]);
     bool touched = false;
     for (std::uint32_t c = 0; c < colliders; ++c) {
-      const auto surface = collider[c].met(xyz(x), xyz(x) + d, keep);
-      const Real depth = keep - surface.distance;
+      const auto surface = collider[c].met(xyz(x), xyz(x) + d, least, fine);
+      const Real depth = least - surface.distance;
       if (!(depth > Real(0))) continue;
       touched = true;
       Vec4<Real>* const remembered = contacts.find(i, c);

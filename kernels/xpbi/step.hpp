@@ -63,6 +63,26 @@ struct VolumeOfDensity {
   void operator()(std::size_t i) const { volume[i] = rest[i][3] * lattice * completion[i] / density[i]; }
 };
 
+/// Density above which particles are thinned out: that of the lattice or their own at rest, times a factor.
+template <class Real>
+struct LimitDensity {
+  const std::uint32_t* start;
+  const std::uint32_t* index;
+  const Vec4<Real>* rest;
+  const Real* radius;
+  Real support;  // in radii
+  Real lattice, factor;
+  Real* most;
+
+  void operator()(std::size_t i) const {
+    const Wendland<Real, 3> smoothing(support * radius[i]);
+    Real density = rest[i][3] * smoothing.value(Real(0));
+    for (std::uint32_t s = start[i]; s < start[i + 1]; ++s)
+      density += rest[index[s]][3] * smoothing.value(norm(xyz(rest[index[s]] - rest[i])));
+    most[i] = factor * sycl::fmax(density, lattice);
+  }
+};
+
 /// Weights V_b^n (-W'(r)/r) of pairs in the current positions. `Smoothing` has the support 1.
 template <class Real, class Smoothing>
 struct WeighCurrentPairs {

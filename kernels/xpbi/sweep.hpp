@@ -33,9 +33,9 @@ struct SweepBlocks {
   Vec4<Real>* held;            // what the constraints did to particles of infinite mass, N s^2; null: not wanted
   const std::uint32_t* close;  // neighbours that may come too close; null: no distance correction
   const Real* radius;
-  Real least_distance;  // in radii
-  Real support;         // in radii, of the density
-  Real most_density;    // sum of V W that is allowed; 0: particles keep a distance instead
+  Real least_distance;       // in radii
+  Real support;              // in radii, of the density
+  const Real* most_density;  // of each particle: sum of V W that is allowed; null: they keep a distance instead
 
   static constexpr bool heavy = true;  // few, long work-items
   static constexpr bool inline_all = true;
@@ -49,7 +49,7 @@ struct SweepBlocks {
 
   /// Position correction of a particle that has neighbours too near.
   void keep_apart(std::size_t i) const {
-    if (close != nullptr && close[i] > 0) most_density > Real(0) ? thin_out(i) : keep_distance(i);
+    if (close != nullptr && close[i] > 0) most_density != nullptr ? thin_out(i) : keep_distance(i);
   }
 
   void solve(std::size_t i) const {
@@ -145,9 +145,11 @@ struct SweepBlocks {
       own -= g;
       mobility += position[j][3] * squared_norm(g);
     }
-    mobility += x[3] * squared_norm(own);
-    if (!(density > most_density) || !(mobility > Real(0))) return;
-    const Real scale = -step.relaxation * (density - most_density) / mobility;
+    // A tenth of the lattice's mobility keeps the way short where all neighbours lie on the rim of the kernel.
+    mobility += x[3] * (squared_norm(own) + Real(0.05f) / square(Real(2) * radius[i]));
+    const Real excess = density - most_density[i];
+    if (!(excess > Real(0)) || !(mobility > Real(0))) return;
+    const Real scale = -step.relaxation * excess / mobility;
     for (std::uint32_t s = pairs.start[i]; s < pairs.start[i + 1]; ++s) {
       const std::uint32_t j = pairs.index[s];
       Real value = Real(0);

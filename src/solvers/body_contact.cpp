@@ -30,7 +30,7 @@ BodyContact<Real>::BodyContact(Queue& queue, const scene::Scene& scene, const Pa
       iterations_(scene.solver.iterations),
       radius_(radius),
       on_surface_(particles.size()) {
-  std::vector<Real> support(particles.size());
+  std::vector<Real> support(particles.size()), keep(particles.size());
   std::vector<Vec4<Real>> face(particles.size(), padded(Vec3<Real>::zero()));
   double widest = 0;
   for (std::size_t i = 0; i < particles.size(); ++i) {
@@ -41,12 +41,16 @@ BodyContact<Real>::BodyContact(Queue& queue, const scene::Scene& scene, const Pa
     // Centres of the two outer layers lie half and one and a half spacings inside; jitter moves them a little.
     const double depth = -geometry::signed_distance(body.shape, particles.rest[i]);
     on_surface_[i] = depth < 2 * body.spacing || flowing ? 1 : 0;
+    // What lies on the very surface is still met by others: edges have nothing else.
+    keep[i] = Real(flowing ? body.spacing / 2
+                           : std::max(contact_distance(body, particles.rest[i], false), 0.1 * body.spacing));
     if (depth < body.spacing && !flowing) face[i] = face_of<Real>(body, particles.rest[i]);
   }
   widest_ = Real(widest);
   piece_ = {queue, particles.body};
   flows_ = {queue, flows};
   support_ = {queue, support};
+  keep_ = {queue, keep};
   rest_face_ = {queue, face};
   may_touch_ = {nullptr, piece_.data(), rest, scene.contact.self ? support_.data() : nullptr, flows_.data(), {}};
   set_surface(queue);
@@ -114,7 +118,7 @@ void BodyContact<Real>::resolve(Queue& queue, Vec4<Real>* increment, Vec4<Real>*
   const ContactPairs<Real> pairs{pairs_.start.data(), pairs_.index.data(), surface_position_.data(), moved_.data(),
                                  face_.data(),        width_.data(),       surface_rest_.data()};
   for (int pass = 0; pass < passes_; ++pass) {
-    launch(queue, "contact.bodies", n, GatherMoves<Real>{particle_.data(), increment, radius_, moved_.data()});
+    launch(queue, "contact.bodies", n, GatherMoves<Real>{particle_.data(), increment, keep_.data(), moved_.data()});
     launch(queue, "contact.bodies", n, FindContacts<Real>{pairs, count_.data(), touching_.data()});
     launch(queue, "contact.bodies", n,
            GatherContacts<Real>{pairs, count_.data(), touching_.data(), friction_, history_.data(), impulse_.data()});

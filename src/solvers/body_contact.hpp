@@ -38,7 +38,7 @@ class BodyContact {
   const Real* radius_ = nullptr;
   std::vector<char> on_surface_;
   DeviceArray<std::uint32_t> particle_, piece_, count_, touching_, flows_;
-  DeviceArray<Real> support_;
+  DeviceArray<Real> support_, keep_;
   MayTouch<Real> may_touch_{};
   NeighborLists pairs_;
   DeviceArray<Vec4<Real>> history_, impulse_, surface_position_, moved_;

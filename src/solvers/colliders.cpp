@@ -41,7 +41,7 @@ geometry::DistanceSamples sample_mesh(const scene::Scene& scene, const scene::Co
 }  // namespace
 
 template <class Real>
-Colliders<Real>::Colliders(Queue& queue, const scene::Scene& scene, std::size_t particles)
+Colliders<Real>::Colliders(Queue& queue, const scene::Scene& scene, const Particles& particles)
     : placed_(scene.colliders.size()), grids_(scene.colliders.size()) {
   if (placed_.empty()) return;
   for (std::size_t c = 0; c < placed_.size(); ++c) {
@@ -55,10 +55,18 @@ Colliders<Real>::Colliders(Queue& queue, const scene::Scene& scene, std::size_t 
                  std::uint32_t(samples.points[2])};
   }
   collider_ = {queue, placed_.size()};
-  particles_ = particles;
+  particles_ = particles.size();
+  std::vector<Real> keep(particles_);
+  for (std::size_t i = 0; i < particles_; ++i) {
+    const auto& body = scene.bodies[particles.body[i]];
+    const bool flows = scene.solver.method == scene::Method::xpbi &&
+                       !std::holds_alternative<std::monostate>(scene.materials[body.material].plastic);
+    keep[i] = Real(contact_distance(body, particles.rest[i], flows));
+  }
+  keep_ = {queue, keep};
   const std::size_t slots = std::min(placed_.size(), std::size_t(ColliderContacts<Real>::most));
-  contact_ = {queue, slots * particles};
-  if (slots < placed_.size()) owner_ = {queue, slots * particles};
+  contact_ = {queue, slots * particles_};
+  if (slots < placed_.size()) owner_ = {queue, slots * particles_};
 }
 
 template <class Real>
@@ -77,8 +85,8 @@ template <class Real>
 void Colliders<Real>::resolve(Queue& queue, const Vec4<Real>* position, const Real* radius, Vec4<Real>* increment) {
   if (empty()) return;
   launch(queue, "contact.colliders", particles_,
-         ResolveColliders<Real>{collider_.data(), std::uint32_t(collider_.size()), position, radius, contacts(),
-                                increment});
+         ResolveColliders<Real>{collider_.data(), std::uint32_t(collider_.size()), position, keep_.data(), radius,
+                                contacts(), increment});
 }
 
 template <class Real>

@@ -5,6 +5,7 @@
 #include "kernels/contact/colliders.hpp"
 #include "runtime/device_array.hpp"
 #include "scene/scene.hpp"
+#include "solvers/particles.hpp"
 
 namespace ductile {
 
@@ -14,7 +15,7 @@ class Colliders {
  public:
   Colliders() = default;
   /// Samples the distances of meshes; throws InputError for one that is too large for the scene's particles.
-  Colliders(Queue& queue, const scene::Scene& scene, std::size_t particles);
+  Colliders(Queue& queue, const scene::Scene& scene, const Particles& particles);
 
   [[nodiscard]] bool empty() const { return placed_.empty(); }
   /// Puts all of them where they are during the step from `begin` to `end` seconds and forgets the contacts before.
@@ -32,6 +33,7 @@ class Colliders {
   std::size_t particles_ = 0;
   DeviceArray<Vec4<Real>> contact_;  // slots, as in ColliderContacts
   DeviceArray<std::uint32_t> owner_;
+  DeviceArray<Real> keep_;  // distance of each particle's centre
 };
 
 }  // namespace ductile

@@ -36,7 +36,7 @@ ParticleSolver<Real>::ParticleSolver(const scene::Scene& scene, Queue& queue)
   upload_particles();
   build_fixtures();
   build_probes();
-  colliders_ = Colliders<Real>(queue_, scene_, particles());
+  colliders_ = Colliders<Real>(queue_, scene_, particles_);
   const double farthest = 0.5 * finest_spacing(scene_) / double(std::numeric_limits<Real>::epsilon());
   sound_ = {Real(farthest * farthest)};
 }
@@ -172,17 +172,26 @@ StepReport ParticleSolver<Real>::step_done() {
   return report;
 }
 
-/// A solve that fails leaves strains of more than 1 open in most particles, and more energy than there was; laws that
-/// stiffen keep such a state from growing without bounds. Fixtures and colliders that move may bring any energy.
+/// A solve that fails leaves strains of more than 1 open in most particles, or throws some far away, and makes energy
+/// out of nothing; laws that stiffen keep such a state from growing without bounds. Fixtures and colliders that move
+/// may bring any energy.
 template <class Real>
 void ParticleSolver<Real>::check_energy(const StepReport& report) const {
   const auto moving = [](const StepReport& at) { return at.kinetic_energy + at.elastic_energy; };
   const double gain = moving(report) - moving(last_) + (report.gravity_energy - last_.gravity_energy);
   const auto still = [](const auto& driven) { return driven.motion.still(); };
-  if (report.residual < 1 || gain < moving(last_) ||
+  const bool thrown = report.max_speed * scene_.solver.time_step > 100 * finest_spacing(scene_);
+  if ((report.residual < 1 && !thrown) || gain < moving(last_) ||
       !std::all_of(scene_.fixtures.begin(), scene_.fixtures.end(), still) ||
       !std::all_of(scene_.colliders.begin(), scene_.colliders.end(), still))
     return;
+  if (thrown) {
+    const auto velocity = velocity_.download();
+    const auto slower = [](const auto& a, const auto& b) { return squared_norm(xyz(a)) < squared_norm(xyz(b)); };
+    const auto fastest = std::size_t(std::max_element(velocity.begin(), velocity.end(), slower) - velocity.begin());
+    throw divergence(fastest, fmt::format(" was thrown away with {:.3g} m/s, and {:.3g} J became {:.3g} J. {}.",
+                                          report.max_speed, moving(last_), moving(report), remedy()));
+  }
   const auto open = violation_.download();
   const auto less = [](Real a, Real b) { return std::abs(a) < std::abs(b); };
   const auto worst = std::size_t(std::max_element(open.begin(), open.end(), less) - open.begin());

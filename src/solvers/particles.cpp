@@ -175,6 +175,11 @@ Particles sample(const scene::Scene& scene) {
   return result;
 }
 
+double contact_distance(const scene::Body& body, const Eigen::Vector3d& rest, bool flows) {
+  const double half = body.spacing / 2, depth = std::max(-geometry::signed_distance(body.shape, rest), 0.0);
+  return flows ? std::clamp(depth, half / 2, half) : depth < body.spacing ? depth : half;
+}
+
 Eigen::Vector3d fiber_direction(const scene::Fiber& fiber, const geometry::Shape& shape, const Eigen::Vector3d& point) {
   using Field = scene::Fiber::Field;
   if (fiber.field == Field::constant) return fiber.direction;

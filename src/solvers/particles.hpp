@@ -38,6 +38,11 @@ struct Particles {
 [[nodiscard]] std::vector<std::uint32_t> select(const Particles& particles, std::size_t body,
                                                 const geometry::Shape* region);
 
+/// How far the centre of a particle stays from what its body touches: in the outermost layer its own distance from the
+/// body's surface, so that the surface touches; deeper half a spacing. Of matter that `flows`, where any particle may
+/// come to the surface, neither more than that nor less than half of it.
+[[nodiscard]] double contact_distance(const scene::Body& body, const Eigen::Vector3d& rest, bool flows);
+
 /// Unit rest direction of a fibre family at a point of a body with this shape.
 [[nodiscard]] Eigen::Vector3d fiber_direction(const scene::Fiber& fiber, const geometry::Shape& shape,
                                               const Eigen::Vector3d& point);

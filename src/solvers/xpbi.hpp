@@ -112,11 +112,12 @@ class Xpbi final : public ParticleSolver<Real> {
   DeviceArray<Mat3<Real>> stress_multiplier_;  // tensor; scalar with release: what acted so far
   DeviceArray<Vec4<Real>> misfit_multiplier_;  // tensor: of each pair
   DeviceArray<Neighborhood<Real, Memory>> neighborhood_;
-  BodyContact<Real> bodies_touch_;     // memory: of bodies that do not flow
-  DeviceArray<Vec4<Real>> change_;     // Jacobi, XSPH
-  int iterations_ = 0;                 // of the last step
-  double travelled_ = 0;               // bound on the motion since strangers were looked for, m
-  Real most_density_ = 0;              // separation by density: sum of V W that is allowed
+  BodyContact<Real> bodies_touch_;  // memory: of bodies that do not flow
+  DeviceArray<Vec4<Real>> change_;  // Jacobi, XSPH
+  int iterations_ = 0;              // of the last step
+  double travelled_ = 0;            // bound on the motion since strangers were looked for, m
+  DeviceArray<Real> most_density_;  // separation by density: sum of V W that each particle is allowed
+  void limit_densities();
   double widest_ = 0, narrowest_ = 0;  // spacings, m
 };
 

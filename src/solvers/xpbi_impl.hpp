@@ -76,8 +76,7 @@ Xpbi<Real, Memory>::Xpbi(const scene::Scene& scene, Queue& queue) : ParticleSolv
     lattice_density_ = Real(lattice.density);
     lattice_moment_ = Real(lattice.moment);
   });
-  if (scene_.solver.separation == scene::Separation::density)
-    most_density_ = Real(xpbi::crowding * xpbi::lattice_sums(Wendland<double, 3>(support), support).density);
+  if (scene_.solver.separation == scene::Separation::density) limit_densities();
   reach_ = {queue_, reach};
   state_ = {queue_, n};
   extent_ = {queue_, n};
@@ -179,6 +178,19 @@ auto Xpbi<Real, Memory>::make_material(const scene::Material& source, Range rang
 template <class Real, bool Memory>
 bool Xpbi<Real, Memory>::flows() const {
   return std::ranges::any_of(groups_, &Group::plastic);
+}
+
+/// What a lattice has and a little more; particles that lie denser at rest, as on rounded surfaces, may stay so.
+template <class Real, bool Memory>
+void Xpbi<Real, Memory>::limit_densities() {
+  const double support = scene_.solver.smoothing.support;
+  const Real lattice = Real(xpbi::lattice_sums(Wendland<double, 3>(support), support).density);
+  most_density_ = {queue_, particles()};
+  const auto lists = find_neighbors<Real>(queue_, rest_, Real(support * widest_));
+  launch(queue_, "xpbi.limits", particles(),
+         LimitDensity<Real>{lists.start.data(), lists.index.data(), rest_.data(), radius_.data(), Real(2 * support),
+                            lattice, Real(xpbi::crowding), most_density_.data()});
+  queue_.wait();
 }
 
 template <class Real, bool Memory>
@@ -347,7 +359,7 @@ void Xpbi<Real, Memory>::take_up_crowding() {
 template <class Real, bool Memory>
 void Xpbi<Real, Memory>::build_neighborhoods() {
   // Pairs that may come too close during the step, in radii; a density counts everything within a spacing.
-  const Real near = Real(most_density_ > 0 ? 2.0 : 2 * scene_.solver.least_distance + 0.2);
+  const Real near = Real(!most_density_.empty() ? 2.0 : 2 * scene_.solver.least_distance + 0.2);
   launch(queue_, "xpbi.neighborhoods", particles(),
          BuildNeighborhoods<Real, Memory>{pairs(), position_.data(), displacement_gradient_.data(), radius_.data(),
                                           Real(xpbi::cut) * lattice_moment_, near, 0, neighborhood_.data(),

@@ -34,7 +34,7 @@ void Xpbi<Real, Memory>::launch_sweeps(Group& group, const char* name, const Mul
                                                                       radius_.data(),
                                                                       Real(2 * scene_.solver.least_distance),
                                                                       Real(2 * scene_.solver.smoothing.support),
-                                                                      most_density_};
+                                                                      most_density_.data()};
           if constexpr (std::is_same_v<Multiplier, ScalarMultiplier<Real>>)
             launch(queue_, name, (colour.count + sweep_width - 1) / sweep_width,
                    SweepLanes<Real, Memory, Material, int(sweep_width)>{sweep, colour.count});
