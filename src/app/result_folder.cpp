@@ -17,23 +17,24 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::vector<std::string> history_columns() {
-  return {"step",
-          "time",
-          "kinetic_energy",
-          "elastic_energy",
-          "gravity_energy",
-          "momentum_x",
-          "momentum_y",
-          "momentum_z",
-          "angular_momentum_x",
-          "angular_momentum_y",
-          "angular_momentum_z",
-          "max_speed",
-          "min_volume_ratio",
-          "residual",
-          "iterations",
-          "primal_residual"};
+std::vector<std::string> history_columns(const scene::Scene& scene) {
+  std::vector<std::string> columns{"step",
+                                   "time",
+                                   "kinetic_energy",
+                                   "elastic_energy",
+                                   "gravity_energy",
+                                   "momentum_x",
+                                   "momentum_y",
+                                   "momentum_z",
+                                   "angular_momentum_x",
+                                   "angular_momentum_y",
+                                   "angular_momentum_z",
+                                   "max_speed",
+                                   "min_volume_ratio",
+                                   "residual",
+                                   "iterations"};
+  if (scene.solver.primal_residual) columns.emplace_back("primal_residual");
+  return columns;
 }
 
 std::vector<std::string> probe_columns(const scene::Scene& scene) {
@@ -66,7 +67,7 @@ ResultFolder::ResultFolder(fs::path folder, const scene::Scene& scene, Existing 
     : folder_(std::move(folder)),
       existing_(existing),
       scene_(scene),
-      history_(history_columns()),
+      history_(history_columns(scene)),
       probes_(probe_columns(scene)) {
   check_existing();
   if (existing_ == Existing::resume) read_checkpoint();
@@ -173,11 +174,18 @@ double ResultFolder::restore(Solver& solver) {
 }
 
 void ResultFolder::record(long long step, double time, const StepReport& r, const std::vector<double>& probes) {
-  history_.add({double(step), time, r.kinetic_energy, r.elastic_energy, r.gravity_energy, r.momentum.x(),
-                r.momentum.y(), r.momentum.z(), r.angular_momentum.x(), r.angular_momentum.y(), r.angular_momentum.z(),
-                r.max_speed, r.min_volume_ratio, r.residual, double(r.iterations), r.primal_residual});
+  std::vector<double> row{double(step),           time,
+                          r.kinetic_energy,       r.elastic_energy,
+                          r.gravity_energy,       r.momentum.x(),
+                          r.momentum.y(),         r.momentum.z(),
+                          r.angular_momentum.x(), r.angular_momentum.y(),
+                          r.angular_momentum.z(), r.max_speed,
+                          r.min_volume_ratio,     r.residual,
+                          double(r.iterations)};
+  if (scene_.solver.primal_residual) row.push_back(r.primal_residual);
+  history_.add(row);
   if (scene_.probes.empty()) return;
-  std::vector<double> row{time};
+  row = {time};
   row.insert(row.end(), probes.begin(), probes.end());
   probes_.add(row);
 }
