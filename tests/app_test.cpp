@@ -400,6 +400,22 @@ TEST_F(App, MemoryIsThatOfTheProcessToo) {
   EXPECT_NE(error().find("0.5 GB are free"), std::string::npos) << error();
 }
 
+TEST_F(App, EveryEmptyRegionIsRefusedByCheckAndRun) {
+  const std::string region = "region = { type = \"sphere\", radius = 0.1, position = [9, 9, 9] }\n";
+  write_scene("", "[[fixtures]]\nname = \"left\"\nbody = \"block\"\n" + region +
+                      "[[fixtures]]\nname = \"right\"\nbody = \"block\"\n" + region +
+                      "[[probes]]\nname = \"tip\"\nbody = \"block\"\n" + region);
+  const std::string file = at("scene.toml").string();
+  const std::vector<std::string> all{file + ":21:10: fixture \"left\"", file + ":25:10: fixture \"right\"",
+                                     file + ":29:10: probe \"tip\"", "no particle of body \"block\""};
+  expect_error(2, {"check", file}, all);
+  expect_error(2, {"run", file, "-o", at("out")}, all);
+  EXPECT_FALSE(fs::exists(at("out")));
+  expect_error(2, {"check", file, "--set", "fixtures.left.region.radius=99", "--set", "probes.tip.region.radius=99"},
+               {file + ":25:10: fixture \"right\""});
+  EXPECT_EQ(error().find("left"), std::string::npos) << error();
+}
+
 TEST_F(App, BadInputIsRefusedWithPlaceAndRemedy) {
   expect_error(2, {"run", at("missing.toml")}, {"missing.toml"});
   write_scene("iteration = 3\n");

@@ -50,9 +50,7 @@ void print_step_hint(const scene::Scene& scene) {
 int check(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
   const auto scene = scene::read_scene(file, overrides);
   const auto particles = sample(scene);
-  for (const auto& fixture : scene.fixtures)
-    if (select(particles, fixture.body, &fixture.region).empty())
-      fmt::print("  warning: fixture \"{}\" holds no particle; a run would refuse it\n", fixture.name);
+  refuse_empty_regions(scene, particles);
   fmt::print("{}\n", scene.title);
   print_bodies(scene, particles);
   fmt::print("  {} particles in {} bod{}, about {} of memory ({} free)\n", particles.size(), scene.bodies.size(),

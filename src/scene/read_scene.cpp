@@ -345,6 +345,7 @@ Fixture read_fixture(Reader& in, const std::vector<Body>& bodies, std::vector<st
   fixture.region = in.table("region", read_region);
   fixture.motion = in.table("motion", read_motion);
   fixture.release_at = in.find<double>("release_at");
+  fixture.place = in.place_of("region");
   return fixture;
 }
 
@@ -403,6 +404,7 @@ Probe read_probe(Reader& in, const Scene& scene, std::vector<std::string>& names
   if (probe.quantity == Probe::Quantity::mean_position) {
     probe.body = body.value_or(0);
     probe.region = in.optional_table("region", read_region);
+    probe.place = in.place_of("region");
     return probe;
   }
   const auto fixture = in.reference("fixture", names_of(scene.fixtures));

@@ -38,6 +38,9 @@ struct Particles {
 [[nodiscard]] std::vector<std::uint32_t> select(const Particles& particles, std::size_t body,
                                                 const geometry::Shape* region);
 
+/// Throws one InputError that names every fixture and probe whose region holds no particle.
+void refuse_empty_regions(const scene::Scene& scene, const Particles& particles);
+
 /// Unit rest direction of a fibre family at a point of a body with this shape.
 [[nodiscard]] Eigen::Vector3d fiber_direction(const scene::Fiber& fiber, const geometry::Shape& shape,
                                               const Eigen::Vector3d& point);
