@@ -233,6 +233,20 @@ TEST_F(App, InterruptedRunFinishesTheFrameAndSaysHowToGoOn) {
   expect_same_result(at("whole"), at("out"));
 }
 
+TEST_F(App, ALongerRunHasTheFramesOfOneThatWasAsLongFromTheStart) {
+  write_scene();
+  const auto until = [&](const char* time, const fs::path& folder, std::vector<std::string> more) {
+    more.insert(more.begin(),
+                {"run", at("scene.toml"), "-q", "-o", folder, "--set", std::string("solver.end_time=") + time});
+    return run(more);
+  };
+  ASSERT_EQ(until("0.16", at("whole"), {}), 0) << error();
+  // Ends between frames, in the end frame's place, and with a frame.
+  ASSERT_EQ(until("0.051", at("out"), {}), 0) << error();
+  for (const char* time : {"0.055", "0.1", "0.16"}) ASSERT_EQ(until(time, at("out"), {"--resume"}), 0) << error();
+  expect_same_result(at("whole"), at("out"));
+}
+
 TEST_F(App, SecondInterruptAndTerminationStopAfterTheStep) {
   write_scene("", "");
   for (const bool twice : {true, false}) {

@@ -209,6 +209,12 @@ void ResultFolder::write_frame(Solver& solver, double time) {
   io::write_collection(folder_ / "particles.pvd", frames_);
 }
 
+void ResultFolder::drop_last_frame() {
+  frames_.pop_back();
+  // The file stays until the next frame takes its name: the checkpoint on disk still counts it.
+  io::write_collection(folder_ / "particles.pvd", frames_);
+}
+
 void ResultFolder::write_tables() {
   io::write_whole(folder_ / "history.csv", history_.text());
   if (!scene_.probes.empty()) io::write_whole(folder_ / "probes.csv", probes_.text());

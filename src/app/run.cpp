@@ -95,6 +95,7 @@ class Run {
         return 0;
       }
       say(fmt::format("resuming at step {} (t = {:.4g} s)\n", solver_->step(), time()));
+      drop_early_end();
     }
     greet();
     write_record("running");
@@ -136,6 +137,27 @@ class Run {
   [[nodiscard]] double work_per_step() const { return double(solver_->particles()) * scene_.solver.iterations; }
   void say(const std::string& text) const {
     if (!options_.quiet) fmt::print(stderr, "{}", text);
+  }
+
+  /// A run that is made longer has no frame where the shorter one ended, unless one is due there.
+  void drop_early_end() {
+    if (folder_.frames() < 2) return;
+    const long long last = std::llround(folder_.last_frame_time() / scene_.solver.time_step);
+    if (last < schedule_.frame_step(folder_.frames() - 1)) folder_.drop_last_frame();
+  }
+
+  /// What makes a step fail comes again after a resume, and only end_time may change there.
+  StepReport advance() {
+    try {
+      return solver_->advance();
+    } catch (const DivergenceError&) {
+      throw;
+    } catch (const SimulationError& error) {
+      throw DivergenceError(fmt::format(
+          "{} --resume can't change the step: start again with a shorter one, --set solver.time_step=SECONDS "
+          "--force.",
+          error.what()));
+    }
   }
 
   int loop() {
