@@ -458,6 +458,27 @@ TEST_F(App, BadInputIsRefusedWithPlaceAndRemedy) {
   expect_error(2, {"run", at("scene.toml"), "-o", at("new2")}, {"nowhere", "no particle"});
 }
 
+TEST_F(App, NumbersBeyondThePrecisionAreRefused) {
+  write_scene();
+  const auto refused = [&](const std::string& change, const std::vector<std::string>& words) {
+    expect_error(2, {"check", at("scene.toml"), "--set", change}, words);
+  };
+  for (const std::string value : {"1e300", "1e-300", "1e39", "1e-40"}) {
+    refused("materials.rubber.density=" + value, {"materials.rubber.density", "solver.precision = \"double\""});
+    refused("materials.rubber.elastic.youngs_modulus=" + value, {"youngs_modulus", "single precision"});
+    EXPECT_EQ(run({"check", at("scene.toml"), "--set", "materials.rubber.elastic.youngs_modulus=" + value, "--set",
+                   "solver.precision=double"}),
+              0)
+        << error();
+    for (const char* bad : {"-2147483648", "00000000"})
+      EXPECT_EQ(read(at("stdout")).find(bad), std::string::npos) << read(at("stdout"));
+  }
+  refused("world.gravity=[0, 0, 1e300]", {"world.gravity", "too large"});
+  refused("solver.time_step=1e-300", {"time_step"});
+  // A direction that a script has computed has such components.
+  EXPECT_EQ(run({"check", at("scene.toml"), "--set", "world.gravity=[1e-60, 0, -9.81]"}), 0) << error();
+}
+
 TEST_F(App, DivergenceKeepsTheFramesBefore) {
   write_scene("scheme = \"jacobi\"\nrelaxation = 1.0\n");
   expect_error(1,
@@ -594,6 +615,18 @@ TEST_F(App, CheckAndDevicesAndProbePrint) {
   EXPECT_GT(point.at("energy"), 0);
   EXPECT_EQ(point.at("P").size(), 9u);
   expect_error(2, {"probe", at("scene.toml"), "--material", "steel", "--F", "1,0,0,0,1,0,0,0,1"}, {"rubber"});
+  const std::vector<std::string> probe{"probe", at("scene.toml"), "--material", "rubber"};
+  const auto refused = [&](std::vector<std::string> more, const std::vector<std::string>& words) {
+    more.insert(more.begin(), probe.begin(), probe.end());
+    expect_error(2, more, words);
+    EXPECT_LT(error().size(), 250u) << error();
+  };
+  refused({"--F", "1e200,0,0,0,1,0,0,0,1"}, {"too large", "rubber"});
+  refused({"--F", "1e120,0,0,0,1e120,0,0,0,1e120"}, {"too large", "rubber"});
+  refused({"--F", "inf,0,0,0,1,0,0,0,1"}, {"not finite"});
+  refused({"--F", "1,0,0,0,1,0,0,0,1", "--dt", "-1"}, {"--dt -1", "above 0"});
+  expect_error(2, {"compare", at("a"), at("b"), "--tolerance", "-1"}, {"--tolerance", "from 0 on"});
+  EXPECT_LT(error().size(), 250u) << error();
 }
 
 }  // namespace

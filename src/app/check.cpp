@@ -40,7 +40,7 @@ void print_bodies(const scene::Scene& scene, const Particles& particles) {
 
 void print_step_hint(const scene::Scene& scene) {
   const double shortest = shortest_wave_time(scene);
-  fmt::print("  step {:g} s = {:.2f} times the shortest wave time per spacing ({:.2g} s)\n", scene.solver.time_step,
+  fmt::print("  step {:g} s = {:.3g} times the shortest wave time per spacing ({:.2g} s)\n", scene.solver.time_step,
              scene.solver.time_step / shortest, shortest);
   for (const auto& warning : step_warnings(scene)) fmt::print("  warning: {}\n", warning);
 }
