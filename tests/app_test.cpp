@@ -489,6 +489,21 @@ TEST_F(App, DivergenceKeepsTheFramesBefore) {
   EXPECT_EQ(nlohmann::json::parse(read(at("out") / "run.json")).at("status"), "failed");
 }
 
+TEST_F(App, AStepThatIsTooLongForContactAsksForANewRun) {
+  write_scene("", R"([[bodies]]
+name = "other"
+material = "rubber"
+spacing = 0.05
+shape = { type = "box", size = [0.4, 0.4, 0.4] }
+position = [2, 0, 0.205]
+velocity = [-400, 0, 0]
+[contact]
+)");
+  expect_error(1, {"run", at("scene.toml"), "-o", at("out")},
+               {"spacings in one step", "time_step", "--force", "whole"});
+  EXPECT_EQ(error().find("go on with"), std::string::npos) << error();
+}
+
 TEST_F(App, LoadsBeyondAllBoundsEndTheRunInTheirFirstStep) {
   write_scene("", "[[colliders]]\nshape = { type = \"plane\", normal = [0, 0, 1], point = [0, 0, -1] }\n");
   const auto expect_end = [&](const char* change, const std::vector<std::string>& words) {

@@ -168,7 +168,7 @@ class Run {
     }
     while (solver_->step() < schedule_.last_step) {
       const auto step_start = Clock::now();
-      const StepReport report = solver_->advance();
+      const StepReport report = advance();
       step_seconds_ += seconds_since(step_start);
       folder_.record(solver_->step(), time(), report, solver_->probe());
       const bool frame = schedule_.frame_due(solver_->step(), folder_.frames());
