@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -315,6 +316,8 @@ int flushed(int code) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Beyond `ulimit -f` a write then fails with an error that says so, instead of ending the program without a word.
+  std::signal(SIGXFSZ, SIG_IGN);
   backend::prepare_process(argv);
   try {
     return flushed(execute(argc, argv));
