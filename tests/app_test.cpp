@@ -325,6 +325,8 @@ TEST_F(App, ExistingResultIsNeverOverwritten) {
   write_scene();
   ASSERT_EQ(run({"run", at("scene.toml"), "-o", at("out"), "-q"}), 0) << error();
   const std::string before = read(at("out") / "history.csv");
+  for (const char* mine : {"notes.txt", "particles_best.vtp", "particles_000000.vtp.old"})
+    std::ofstream(at("out") / "particles" / mine) << "mine";
   expect_error(2, {"run", at("scene.toml"), "-o", at("out")}, {"--resume", "--force", at("out").string()});
   expect_error(2, {"run", at("scene.toml"), "-o", at("out"), "--resume", "--set", "solver.iterations=6"},
                {"another scene"});
@@ -334,6 +336,11 @@ TEST_F(App, ExistingResultIsNeverOverwritten) {
   EXPECT_EQ(run({"run", at("scene.toml"), "-o", at("out"), "--force", "-q", "--set", "solver.iterations=6"}), 0)
       << error();
   EXPECT_NE(read(at("out") / "history.csv"), before);
+  EXPECT_EQ(run({"run", at("scene.toml"), "-o", at("out"), "--force", "-q", "--set", "solver.end_time=0.03"}), 0)
+      << error();
+  EXPECT_FALSE(fs::exists(at("out") / "particles" / "particles_000003.vtp")) << "of the longer run";
+  for (const char* mine : {"notes.txt", "particles_best.vtp", "particles_000000.vtp.old"})
+    EXPECT_EQ(read(at("out") / "particles" / mine), "mine") << mine;
   std::filesystem::create_directories(at("mine"));
   std::ofstream(at("mine") / "thesis.tex") << "years of work";
   expect_error(2, {"run", at("scene.toml"), "-o", at("mine")}, {"not empty", "-o"});

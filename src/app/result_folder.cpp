@@ -51,6 +51,16 @@ const std::vector<std::string>& result_names() {
 }
 
 constexpr const char* bookkeeping = "run";
+constexpr const char* frame_folder = "particles";
+
+/// particles_NNNNNN.vtp
+bool is_frame_name(std::string_view name) {
+  constexpr std::string_view head = "particles_", tail = ".vtp";
+  if (!name.starts_with(head) || !name.ends_with(tail) || name.size() < head.size() + 6 + tail.size()) return false;
+  name.remove_prefix(head.size());
+  name.remove_suffix(tail.size());
+  return name.find_first_not_of("0123456789") == std::string_view::npos;
+}
 
 /// Unit of a field, "1" for plain numbers; empty where it depends on the material, as for plastic state.
 std::string unit_of(std::string_view field) {
@@ -75,13 +85,13 @@ ResultFolder::ResultFolder(fs::path folder, const scene::Scene& scene, Existing 
 
 void ResultFolder::open() {
   std::error_code error;
-  fs::create_directories(folder_ / "particles", error);
+  fs::create_directories(folder_ / frame_folder, error);
   if (error)
     throw InputError(fmt::format("The output folder {} can't be made: {}. Choose another with -o.", folder_.string(),
                                  error.message()));
   lock_.emplace(folder_);
   io::remove_stale_temporaries(folder_);
-  io::remove_stale_temporaries(folder_ / "particles");
+  io::remove_stale_temporaries(folder_ / frame_folder);
   // A run that was killed before its first checkpoint starts again.
   if (existing_ == Existing::replace || (existing_ == Existing::resume && !checkpoint_)) clear();
 }
@@ -108,12 +118,19 @@ void ResultFolder::check_existing() const {
 }
 
 void ResultFolder::clear() {
-  std::error_code error;
-  for (const auto& name : result_names())
-    if (fs::remove_all(folder_ / name, error); error)
+  const auto remove = [](const fs::path& file) {
+    std::error_code error;
+    if (fs::remove(file, error); error)
       throw InputError(fmt::format("The old result {} can't be removed: {}. Choose another folder with -o.",
-                                   (folder_ / name).string(), error.message()));
-  fs::create_directories(folder_ / "particles");
+                                   file.string(), error.message()));
+  };
+  // Frames first: what else is in their folder is not ours.
+  std::vector<fs::path> frames;
+  for (const auto& entry : fs::directory_iterator(folder_ / frame_folder))
+    if (is_frame_name(entry.path().filename().string())) frames.push_back(entry.path());
+  for (const auto& frame : frames) remove(frame);
+  for (const auto& name : result_names())
+    if (name != frame_folder) remove(folder_ / name);
 }
 
 void ResultFolder::read_checkpoint() {
