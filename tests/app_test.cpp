@@ -388,6 +388,19 @@ TEST_F(App, BenchPrintsATableAndWritesAFileIfAsked) {
   EXPECT_EQ(nlohmann::json::parse(read(at("bench.json")))["cases"][0]["name"], "svd");
 }
 
+TEST_F(App, BenchPhasesAreThoseOfItsTime) {
+  ASSERT_EQ(run({"bench", "svd", "total-lagrangian", "xpbi-snow", "--particles", "8000", "--json", at("bench.json")}),
+            0)
+      << error();
+  for (const auto& result : nlohmann::json::parse(read(at("bench.json"))).at("cases")) {
+    double sum = 0;
+    for (const auto& phase : result.at("phases")) sum += phase.at("seconds").get<double>();
+    // Launches leave little time between them.
+    EXPECT_LE(sum, 1.01 * result.at("seconds").get<double>()) << result;
+    EXPECT_GE(sum, 0.5 * result.at("seconds").get<double>()) << result;
+  }
+}
+
 TEST_F(App, WhatCanNotBePrintedIsAFailure) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
   const auto into_a_full_disk = [] { dup2(open("/dev/full", O_WRONLY), STDOUT_FILENO); };
