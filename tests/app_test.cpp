@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -422,6 +423,9 @@ TEST_F(App, MistypedCommandsAndOptionsAreNamed) {
   expect_error(2, {"run", at("scene.toml"), "-o", ""}, {"--output", "empty"});
   expect_error(2, {"run", folder_}, {"is a folder"});
   expect_error(2, {"run", ""}, {"empty", "ductile scenes"});
+  ASSERT_EQ(mkfifo(at("pipe").c_str(), 0600), 0);
+  for (const auto& special : {at("pipe").string(), std::string("/dev/null")})
+    expect_error(2, {"run", special}, {special + ": is not a regular file"});
 }
 
 TEST_F(App, MemoryIsThatOfTheProcessToo) {
