@@ -393,7 +393,9 @@ TEST_F(App, BenchPhasesAreThoseOfItsTime) {
   ASSERT_EQ(run({"bench", "svd", "total-lagrangian", "xpbi-snow", "--particles", "8000", "--json", at("bench.json")}),
             0)
       << error();
-  for (const auto& result : nlohmann::json::parse(read(at("bench.json"))).at("cases")) {
+  const auto record = nlohmann::json::parse(read(at("bench.json")));
+  EXPECT_EQ(record.at("cases").size(), 3u);
+  for (const auto& result : record.at("cases")) {
     double sum = 0;
     for (const auto& phase : result.at("phases")) sum += phase.at("seconds").get<double>();
     // Launches leave little time between them.
