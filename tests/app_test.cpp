@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -127,7 +128,7 @@ TEST_F(App, RunLeavesWhatItPromises) {
   EXPECT_EQ(
       history.substr(0, history.find('\n')),
       "step,time,kinetic_energy,elastic_energy,gravity_energy,momentum_x,momentum_y,momentum_z,angular_momentum_x,"
-      "angular_momentum_y,angular_momentum_z,max_speed,min_volume_ratio,residual,iterations,primal_residual");
+      "angular_momentum_y,angular_momentum_z,max_speed,min_volume_ratio,residual,iterations");
   EXPECT_EQ(std::count(history.begin(), history.end(), '\n'), 122);  // head, start and 120 steps
   const std::string probes = read(at("out") / "probes.csv");
   EXPECT_EQ(probes.substr(0, probes.find('\n')), "time,middle.x,middle.y,middle.z");
@@ -143,6 +144,22 @@ TEST_F(App, RunLeavesWhatItPromises) {
   EXPECT_EQ(record.at("particles"), 512);
   EXPECT_EQ(record.at("steps"), 120);
   EXPECT_NE(read(at("stdout")).find("results: " + at("out").string()), std::string::npos);
+}
+
+TEST_F(App, HistoryHasThePrimalResidualWhereItIsMeasured) {
+  write_scene("", "");
+  std::string text = read(at("scene.toml"));
+  text.replace(text.find("total-lagrangian"), 16, "xpbi");
+  std::ofstream(at("scene.toml")) << text;
+  for (const std::string measured : {"true", "false"}) {
+    ASSERT_EQ(run({"run", at("scene.toml"), "-o", at("out"), "--force", "-q", "--set", "solver.end_time=0.004", "--set",
+                   "solver.primal_residual=" + measured}),
+              0)
+        << error();
+    const auto history = ductile::io::CsvTable::read(at("out") / "history.csv");
+    EXPECT_EQ(history.columns().back(), measured == "true" ? "primal_residual" : "iterations");
+    EXPECT_EQ(history.rows(), 5u);
+  }
 }
 
 TEST_F(App, ResultDoesNotDependOnTheThreads) {
@@ -217,6 +234,20 @@ TEST_F(App, InterruptedRunFinishesTheFrameAndSaysHowToGoOn) {
   expect_same_result(at("whole"), at("out"));
 }
 
+TEST_F(App, ALongerRunHasTheFramesOfOneThatWasAsLongFromTheStart) {
+  write_scene();
+  const auto until = [&](const char* time, const fs::path& folder, std::vector<std::string> more) {
+    more.insert(more.begin(),
+                {"run", at("scene.toml"), "-q", "-o", folder, "--set", std::string("solver.end_time=") + time});
+    return run(more);
+  };
+  ASSERT_EQ(until("0.16", at("whole"), {}), 0) << error();
+  // Ends between frames, in the end frame's place, and with a frame.
+  ASSERT_EQ(until("0.051", at("out"), {}), 0) << error();
+  for (const char* time : {"0.055", "0.1", "0.16"}) ASSERT_EQ(until(time, at("out"), {"--resume"}), 0) << error();
+  expect_same_result(at("whole"), at("out"));
+}
+
 TEST_F(App, SecondInterruptAndTerminationStopAfterTheStep) {
   write_scene("", "");
   for (const bool twice : {true, false}) {
@@ -241,12 +272,12 @@ TEST_F(App, FullDiskKeepsTheResultAndResumes) {
   ASSERT_EQ(run({"run", at("scene.toml"), "-o", at("whole"), "-q"}), 0) << error();
   // Files beyond 40 kB fail, as on a disk that is full; frames are larger than that.
   const int code = run({"run", at("scene.toml"), "-o", at("out"), "-q"}, [] {
-    std::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{40000, 40000};
     setrlimit(RLIMIT_FSIZE, &limit);
   });
   EXPECT_EQ(code, 1);
-  EXPECT_NE(error().find("--resume"), std::string::npos) << error();
+  for (const char* words : {"--resume", "ulimit -f"})
+    EXPECT_NE(error().find(words), std::string::npos) << words << " is not in " << error();
   for (const auto& entry : fs::recursive_directory_iterator(at("out")))
     EXPECT_EQ(entry.path().string().find(".tmp"), std::string::npos) << "torn file " << entry.path();
   EXPECT_EQ(run({"run", at("scene.toml"), "-o", at("out"), "--resume", "-q"}), 0) << error();
@@ -295,6 +326,8 @@ TEST_F(App, ExistingResultIsNeverOverwritten) {
   write_scene();
   ASSERT_EQ(run({"run", at("scene.toml"), "-o", at("out"), "-q"}), 0) << error();
   const std::string before = read(at("out") / "history.csv");
+  for (const char* mine : {"notes.txt", "particles_best.vtp", "particles_000000.vtp.old"})
+    std::ofstream(at("out") / "particles" / mine) << "mine";
   expect_error(2, {"run", at("scene.toml"), "-o", at("out")}, {"--resume", "--force", at("out").string()});
   expect_error(2, {"run", at("scene.toml"), "-o", at("out"), "--resume", "--set", "solver.iterations=6"},
                {"another scene"});
@@ -304,6 +337,11 @@ TEST_F(App, ExistingResultIsNeverOverwritten) {
   EXPECT_EQ(run({"run", at("scene.toml"), "-o", at("out"), "--force", "-q", "--set", "solver.iterations=6"}), 0)
       << error();
   EXPECT_NE(read(at("out") / "history.csv"), before);
+  EXPECT_EQ(run({"run", at("scene.toml"), "-o", at("out"), "--force", "-q", "--set", "solver.end_time=0.03"}), 0)
+      << error();
+  EXPECT_FALSE(fs::exists(at("out") / "particles" / "particles_000003.vtp")) << "of the longer run";
+  for (const char* mine : {"notes.txt", "particles_best.vtp", "particles_000000.vtp.old"})
+    EXPECT_EQ(read(at("out") / "particles" / mine), "mine") << mine;
   std::filesystem::create_directories(at("mine"));
   std::ofstream(at("mine") / "thesis.tex") << "years of work";
   expect_error(2, {"run", at("scene.toml"), "-o", at("mine")}, {"not empty", "-o"});
@@ -351,6 +389,21 @@ TEST_F(App, BenchPrintsATableAndWritesAFileIfAsked) {
   EXPECT_EQ(nlohmann::json::parse(read(at("bench.json")))["cases"][0]["name"], "svd");
 }
 
+TEST_F(App, BenchPhasesAreThoseOfItsTime) {
+  ASSERT_EQ(run({"bench", "svd", "total-lagrangian", "xpbi-snow", "--particles", "8000", "--json", at("bench.json")}),
+            0)
+      << error();
+  const auto record = nlohmann::json::parse(read(at("bench.json")));
+  EXPECT_EQ(record.at("cases").size(), 3u);
+  for (const auto& result : record.at("cases")) {
+    double sum = 0;
+    for (const auto& phase : result.at("phases")) sum += phase.at("seconds").get<double>();
+    // Launches leave little time between them.
+    EXPECT_LE(sum, 1.01 * result.at("seconds").get<double>()) << result;
+    EXPECT_GE(sum, 0.5 * result.at("seconds").get<double>()) << result;
+  }
+}
+
 TEST_F(App, WhatCanNotBePrintedIsAFailure) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
   const auto into_a_full_disk = [] { dup2(open("/dev/full", O_WRONLY), STDOUT_FILENO); };
@@ -372,6 +425,9 @@ TEST_F(App, MistypedCommandsAndOptionsAreNamed) {
   expect_error(2, {"run", at("scene.toml"), "-o", ""}, {"--output", "empty"});
   expect_error(2, {"run", folder_}, {"is a folder"});
   expect_error(2, {"run", ""}, {"empty", "ductile scenes"});
+  ASSERT_EQ(mkfifo(at("pipe").c_str(), 0600), 0);
+  for (const auto& special : {at("pipe").string(), std::string("/dev/null")})
+    expect_error(2, {"run", special}, {special + ": is not a regular file"});
 }
 
 TEST_F(App, MemoryIsThatOfTheProcessToo) {
@@ -382,6 +438,22 @@ TEST_F(App, MemoryIsThatOfTheProcessToo) {
   };
   EXPECT_EQ(run({"check", write_scene(), "--set", "bodies[0].spacing=0.003"}, limited), 2);
   EXPECT_NE(error().find("0.5 GB are free"), std::string::npos) << error();
+}
+
+TEST_F(App, EveryEmptyRegionIsRefusedByCheckAndRun) {
+  const std::string region = "region = { type = \"sphere\", radius = 0.1, position = [9, 9, 9] }\n";
+  write_scene("", "[[fixtures]]\nname = \"left\"\nbody = \"block\"\n" + region +
+                      "[[fixtures]]\nname = \"right\"\nbody = \"block\"\n" + region +
+                      "[[probes]]\nname = \"tip\"\nbody = \"block\"\n" + region);
+  const std::string file = at("scene.toml").string();
+  const std::vector<std::string> all{file + ":21:10: fixture \"left\"", file + ":25:10: fixture \"right\"",
+                                     file + ":29:10: probe \"tip\"", "no particle of body \"block\""};
+  expect_error(2, {"check", file}, all);
+  expect_error(2, {"run", file, "-o", at("out")}, all);
+  EXPECT_FALSE(fs::exists(at("out")));
+  expect_error(2, {"check", file, "--set", "fixtures.left.region.radius=99", "--set", "probes.tip.region.radius=99"},
+               {file + ":25:10: fixture \"right\""});
+  EXPECT_EQ(error().find("left"), std::string::npos) << error();
 }
 
 TEST_F(App, BadInputIsRefusedWithPlaceAndRemedy) {
@@ -412,6 +484,27 @@ TEST_F(App, BadInputIsRefusedWithPlaceAndRemedy) {
   expect_error(2, {"run", at("scene.toml"), "-o", at("new2")}, {"nowhere", "no particle"});
 }
 
+TEST_F(App, NumbersBeyondThePrecisionAreRefused) {
+  write_scene();
+  const auto refused = [&](const std::string& change, const std::vector<std::string>& words) {
+    expect_error(2, {"check", at("scene.toml"), "--set", change}, words);
+  };
+  for (const std::string value : {"1e300", "1e-300", "1e39", "1e-40"}) {
+    refused("materials.rubber.density=" + value, {"materials.rubber.density", "solver.precision = \"double\""});
+    refused("materials.rubber.elastic.youngs_modulus=" + value, {"youngs_modulus", "single precision"});
+    EXPECT_EQ(run({"check", at("scene.toml"), "--set", "materials.rubber.elastic.youngs_modulus=" + value, "--set",
+                   "solver.precision=double"}),
+              0)
+        << error();
+    for (const char* bad : {"-2147483648", "00000000"})
+      EXPECT_EQ(read(at("stdout")).find(bad), std::string::npos) << read(at("stdout"));
+  }
+  refused("world.gravity=[0, 0, 1e300]", {"world.gravity", "too large"});
+  refused("solver.time_step=1e-300", {"time_step"});
+  // A direction that a script has computed has such components.
+  EXPECT_EQ(run({"check", at("scene.toml"), "--set", "world.gravity=[1e-60, 0, -9.81]"}), 0) << error();
+}
+
 TEST_F(App, DivergenceKeepsTheFramesBefore) {
   write_scene("scheme = \"jacobi\"\nrelaxation = 1.0\n");
   expect_error(1,
@@ -420,6 +513,21 @@ TEST_F(App, DivergenceKeepsTheFramesBefore) {
                {"diverged", "block", "solver.time_step=0.005"});
   EXPECT_TRUE(fs::exists(at("out") / "particles" / "particles_000000.vtp"));
   EXPECT_EQ(nlohmann::json::parse(read(at("out") / "run.json")).at("status"), "failed");
+}
+
+TEST_F(App, AStepThatIsTooLongForContactAsksForANewRun) {
+  write_scene("", R"([[bodies]]
+name = "other"
+material = "rubber"
+spacing = 0.05
+shape = { type = "box", size = [0.4, 0.4, 0.4] }
+position = [2, 0, 0.205]
+velocity = [-400, 0, 0]
+[contact]
+)");
+  expect_error(1, {"run", at("scene.toml"), "-o", at("out")},
+               {"spacings in one step", "time_step", "--force", "whole"});
+  EXPECT_EQ(error().find("go on with"), std::string::npos) << error();
 }
 
 TEST_F(App, LoadsBeyondAllBoundsEndTheRunInTheirFirstStep) {
@@ -548,6 +656,18 @@ TEST_F(App, CheckAndDevicesAndProbePrint) {
   EXPECT_GT(point.at("energy"), 0);
   EXPECT_EQ(point.at("P").size(), 9u);
   expect_error(2, {"probe", at("scene.toml"), "--material", "steel", "--F", "1,0,0,0,1,0,0,0,1"}, {"rubber"});
+  const std::vector<std::string> probe{"probe", at("scene.toml"), "--material", "rubber"};
+  const auto refused = [&](std::vector<std::string> more, const std::vector<std::string>& words) {
+    more.insert(more.begin(), probe.begin(), probe.end());
+    expect_error(2, more, words);
+    EXPECT_LT(error().size(), 250u) << error();
+  };
+  refused({"--F", "1e200,0,0,0,1,0,0,0,1"}, {"too large", "rubber"});
+  refused({"--F", "1e120,0,0,0,1e120,0,0,0,1e120"}, {"too large", "rubber"});
+  refused({"--F", "inf,0,0,0,1,0,0,0,1"}, {"not finite"});
+  refused({"--F", "1,0,0,0,1,0,0,0,1", "--dt", "-1"}, {"--dt -1", "above 0"});
+  expect_error(2, {"compare", at("a"), at("b"), "--tolerance", "-1"}, {"--tolerance", "from 0 on"});
+  EXPECT_LT(error().size(), 250u) << error();
 }
 
 }  // namespace

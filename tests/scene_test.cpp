@@ -889,6 +889,12 @@ TEST(SceneDocumentation, HasTheKeysOfTheReader) {
   for (const auto& [table, rows] : page.rows) EXPECT_TRUE(expected.contains(table)) << "no such table: " << table;
 }
 
+TEST(ResultDocumentation, HasEveryField) {
+  const std::string page = contents(fs::path(DUCTILE_TEST_DATA) / ".." / ".." / "docs" / "results.md");
+  for (const std::string_view field : Words<Field>::all)
+    EXPECT_NE(page.find("| `" + std::string(field) + "` |"), std::string::npos) << field;
+}
+
 class SceneExample : public SceneReader {};
 
 TEST_F(SceneExample, OfTheDocumentationIsAScene) {

@@ -30,9 +30,9 @@ double triad_bandwidth(Queue& queue) {
   a.fill(0);
   b.fill(1);
   c.fill(2);
-  const double seconds = best_seconds(queue, [&] {
-    launch(queue, "triad", size, Triad<float>{b.data(), c.data(), 3.0F, a.data()});
-  });
+  const double seconds = best_timing(queue, [&] {
+                           launch(queue, "triad", size, Triad<float>{b.data(), c.data(), 3.0F, a.data()});
+                         }).seconds;
   return 3.0 * double(size * sizeof(float)) / seconds * 1e-9;
 }
 
@@ -45,11 +45,10 @@ BenchResult bench_neighbors(Queue& queue, const BenchOptions& options) {
     host[i] = padded(Vec3<Real>{Real(particles.rest[i].x()), Real(particles.rest[i].y()), Real(particles.rest[i].z())});
   const DeviceArray<Vec4<Real>> position(queue, host);
   NeighborLists lists;
-  BenchResult result{"neighbors", host.size(), 0, 1, 0, "grid, lists of all pairs within 2.01 spacings", {}};
-  result.seconds =
-      best_seconds(queue, [&] { lists = find_neighbors<Real>(queue, position, Real(2.01 * scene.bodies[0].spacing)); });
+  BenchResult result{"neighbors", host.size(), 0, 1, "grid, lists of all pairs within 2.01 spacings", {}};
+  result.timing =
+      best_timing(queue, [&] { lists = find_neighbors<Real>(queue, position, Real(2.01 * scene.bodies[0].spacing)); });
   result.mean_neighbours = lists.mean();
-  result.phases = queue.timers().phases();
   return result;
 }
 
@@ -57,11 +56,10 @@ template <class Real>
 BenchResult bench_svd(Queue& queue, const BenchOptions& options) {
   const auto count = std::size_t(options.particles);
   DeviceArray<Vec3<Real>> stretches(queue, count);
-  BenchResult result{"svd", count, 0, 1, 0, "3x3 decompositions, entries within 0.5 of the identity", {}};
-  result.seconds = best_seconds(queue, [&] {
+  BenchResult result{"svd", count, 0, 1, "3x3 decompositions, entries within 0.5 of the identity", {}};
+  result.timing = best_timing(queue, [&] {
     launch(queue, "svd", count, DecomposeMany<Real>{Real(0.5), stretches.data()});
   });
-  result.phases = queue.timers().phases();
   return result;
 }
 
@@ -75,7 +73,7 @@ BenchResult run_case(Queue& queue, const BenchOptions& options, const std::strin
 
 nlohmann::ordered_json to_json(const BenchResult& result, const std::string& precision) {
   nlohmann::ordered_json phases;
-  for (const auto& phase : result.phases)
+  for (const auto& phase : result.timing.phases)
     phases[phase.name] = {{"seconds", phase.seconds}, {"launches", phase.launches}};
   return {{"name", result.name},
           {"precision", precision},
@@ -83,7 +81,7 @@ nlohmann::ordered_json to_json(const BenchResult& result, const std::string& pre
           {"mean_neighbours", result.mean_neighbours},
           {"iterations", result.iterations},
           {"bytes_per_particle", result.bytes_per_particle},
-          {"seconds", result.seconds},
+          {"seconds", result.timing.seconds},
           {"particle_iterations_per_second", result.rate()},
           {"note", result.note},
           {"phases", phases}};

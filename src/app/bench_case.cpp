@@ -6,18 +6,19 @@
 
 namespace ductile::app {
 
-double best_seconds(Queue& queue, const std::function<void()>& work) {
+Timing best_timing(Queue& queue, const std::function<void()>& work) {
   using Clock = std::chrono::steady_clock;
   work();
   queue.wait();
-  queue.timers().clear();
-  double best = 1e30, total = 0;
+  Timing best{1e30, {}};
+  double total = 0;
   for (int k = 0; k < 50 && (k < 3 || total < 1.0); ++k) {
+    queue.timers().clear();
     const auto start = Clock::now();
     work();
     queue.wait();
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    best = std::min(best, seconds);
+    if (seconds < best.seconds) best = {seconds, queue.timers().phases()};
     total += seconds;
   }
   return best;

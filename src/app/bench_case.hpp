@@ -13,8 +13,13 @@
 
 namespace ductile::app {
 
-/// Runs `work` once to warm up, then until it has taken a second; returns the shortest time of one call.
-[[nodiscard]] double best_seconds(Queue& queue, const std::function<void()>& work);
+/// One call of something, and the phases that it spent its time in.
+struct Timing {
+  double seconds = 0;
+  std::vector<Timers::Phase> phases;
+};
+/// Runs `work` once to warm up, then until it has taken a second; returns the shortest call.
+[[nodiscard]] Timing best_timing(Queue& queue, const std::function<void()>& work);
 
 /// A cube of 1 m with about as many particles as asked for, which spins, so that every particle is strained; 31
 /// neighbours.
@@ -26,12 +31,11 @@ struct BenchResult {
   std::size_t particles = 0;
   double mean_neighbours = 0;
   int iterations = 1;
-  double seconds = 0;
   std::string note;
-  std::vector<Timers::Phase> phases;
+  Timing timing;
   double bytes_per_particle = 0;  ///< of device memory between steps; 0: not measured
 
-  [[nodiscard]] double rate() const { return double(particles) * iterations / seconds; }
+  [[nodiscard]] double rate() const { return double(particles) * iterations / timing.seconds; }
 };
 
 /// Names of cases with a line of explanation each.

@@ -78,9 +78,8 @@ BenchResult bench_total_lagrangian(Queue& queue, const BenchOptions& options, co
   TotalLagrangian<Real, 3> solver(scene, queue);
   (void)solver.advance();
   solver.begin_step();
-  BenchResult result{name, solver.particles(), solver.mean_neighbours(), scene.solver.iterations, 0, "", {}};
-  result.seconds = best_seconds(queue, [&] { solver.iterate(); });
-  result.phases = queue.timers().phases();
+  BenchResult result{name, solver.particles(), solver.mean_neighbours(), scene.solver.iterations, "", {}};
+  result.timing = best_timing(queue, [&] { solver.iterate(); });
   result.bytes_per_particle = double(queue.allocated() - before) / double(solver.particles());
   result.note = fmt::format("{}, support {}, hourglass {}",
                             scene.solver.scheme == scene::Scheme::jacobi ? "Jacobi" : "Gauss-Seidel",

@@ -53,7 +53,7 @@ scene::Scene impact_scene(const Case& chosen, const BenchOptions& options) {
   return scene;
 }
 
-/// Iterations are timed alone; the phases are those of whole steps.
+/// Iterations are timed alone; the note is about whole steps.
 template <class Real, bool Memory>
 BenchResult measure(Queue& queue, const BenchOptions& options, const Case& chosen) {
   const auto scene = impact_scene(chosen, options);
@@ -61,14 +61,13 @@ BenchResult measure(Queue& queue, const BenchOptions& options, const Case& chose
   Xpbi<Real, Memory> solver(scene, queue);
   for (int k = 0; k < 3; ++k) (void)solver.advance();
   solver.begin_step();
-  BenchResult result{chosen.name, solver.particles(), solver.mean_neighbours(), scene.solver.iterations, 0, "", {}};
-  result.seconds = best_seconds(queue, [&] { solver.iterate(); });
+  BenchResult result{chosen.name, solver.particles(), solver.mean_neighbours(), scene.solver.iterations, "", {}};
+  result.timing = best_timing(queue, [&] { solver.iterate(); });
   queue.timers().clear();
   for (int k = 0; k < 2; ++k) (void)solver.advance();
-  result.phases = queue.timers().phases();
   // What prepares a step, beside the work on particles (sweeps, XSPH, commit, colliders).
   double all = 0, work = 0;
-  for (const auto& phase : result.phases) {
+  for (const auto& phase : queue.timers().phases()) {
     const std::string_view name = phase.name;
     all += phase.seconds;
     if (name == "xpbi.sweep" || name == "xpbi.xsph" || name == "xpbi.commit" || name.starts_with("contact."))

@@ -40,7 +40,7 @@ void print_bodies(const scene::Scene& scene, const Particles& particles) {
 
 void print_step_hint(const scene::Scene& scene) {
   const double shortest = shortest_wave_time(scene);
-  fmt::print("  step {:g} s = {:.2f} times the shortest wave time per spacing ({:.2g} s)\n", scene.solver.time_step,
+  fmt::print("  step {:g} s = {:.3g} times the shortest wave time per spacing ({:.2g} s)\n", scene.solver.time_step,
              scene.solver.time_step / shortest, shortest);
   for (const auto& warning : step_warnings(scene)) fmt::print("  warning: {}\n", warning);
 }
@@ -50,9 +50,7 @@ void print_step_hint(const scene::Scene& scene) {
 int check(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
   const auto scene = scene::read_scene(file, overrides);
   const auto particles = sample(scene);
-  for (const auto& fixture : scene.fixtures)
-    if (select(particles, fixture.body, &fixture.region).empty())
-      fmt::print("  warning: fixture \"{}\" holds no particle; a run would refuse it\n", fixture.name);
+  refuse_empty_regions(scene, particles);
   fmt::print("{}\n", scene.title);
   print_bodies(scene, particles);
   fmt::print("  {} particles in {} bod{}, about {} of memory ({} free)\n", particles.size(), scene.bodies.size(),

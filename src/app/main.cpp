@@ -3,7 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <functional>
@@ -126,8 +128,7 @@ void add_probe(CLI::App& program, std::function<int()>& action) {
                 ->delimiter(',')
                 ->expected(9)
                 ->type_name("f11,f12,...,f33");
-  command->add_option("--dt", options->time_step, "duration in seconds, for laws that depend on the rate")
-      ->check(CLI::PositiveNumber);
+  command->add_option("--dt", options->time_step, "duration in seconds, for laws that depend on the rate");
   command->add_option("--state", options->state, "plastic state before, e.g. --state yield_stress=80 (repeatable)")
       ->type_name("KEY=VALUE")
       ->expected(1)
@@ -199,7 +200,9 @@ void add_compare(CLI::App& program, std::function<int()>& action) {
   command->add_option("a", options->a, "result folder")->required()->type_name("A");
   command->add_option("b", options->b, "result folder to compare with it")->required()->type_name("B");
   command->add_option("--tolerance", options->tolerance, "exit with 1 if a field differs by more, relative to its size")
-      ->check(CLI::NonNegativeNumber);
+      ->check([](const std::string& number) {
+        return std::string(std::strtod(number.c_str(), nullptr) >= 0 ? "" : "a tolerance is a number from 0 on");
+      });
   command->footer(
       "A difference is the norm over the components of a field. It is relative to the largest norm in either result, "
       "for\n"
@@ -313,6 +316,8 @@ int flushed(int code) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Beyond `ulimit -f` a write then fails with an error that says so, instead of ending the program without a word.
+  std::signal(SIGXFSZ, SIG_IGN);
   backend::prepare_process(argv);
   try {
     return flushed(execute(argc, argv));

@@ -195,6 +195,11 @@ Response<double> checked_response(const Model& model, const scene::Material& mat
                                   const Numbers& state) {
   const Response<double> response = model.response(F, state);
   if (std::isfinite(response.energy) && std::isfinite(norm(response.stress))) return response;
+  if (!(determinant(F) <= 0))
+    throw InputError(fmt::format(
+        "The law of material \"{}\" overflows at this F: its stretches are too large, or too near to 0. Give "
+        "an F nearer to the identity.",
+        material.name));
   throw InputError(
       fmt::format("The law of material \"{}\" has no value at this F, whose determinant is {:g}. Set "
                   "materials.{}.elastic.inversion_below above 0, or give an F of positive determinant.",
@@ -404,7 +409,12 @@ std::string path_header() {
 std::string probe_point(const scene::Material& material, const Mat3<double>& F, std::optional<double> time_step,
                         const std::vector<std::string>& state) {
   const Model model = make_model(material);
-  if (!std::isfinite(norm(F))) throw InputError("--F has numbers that are not finite.");
+  if (!std::all_of(std::begin(F.m), std::end(F.m), [](double f) { return std::isfinite(f); }))
+    throw InputError("--F has numbers that are not finite.");
+  if (!std::isfinite(norm(F)))
+    throw InputError(fmt::format(
+        "--F is too large for the law of material \"{}\", which squares it. Give an F nearer to the identity.",
+        material.name));
   const double dt = checked_time_step(model, material, time_step);
   const Numbers before = parse_state(model, material, state);
   const auto advanced = model.advance(F, before, dt);

@@ -17,23 +17,24 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::vector<std::string> history_columns() {
-  return {"step",
-          "time",
-          "kinetic_energy",
-          "elastic_energy",
-          "gravity_energy",
-          "momentum_x",
-          "momentum_y",
-          "momentum_z",
-          "angular_momentum_x",
-          "angular_momentum_y",
-          "angular_momentum_z",
-          "max_speed",
-          "min_volume_ratio",
-          "residual",
-          "iterations",
-          "primal_residual"};
+std::vector<std::string> history_columns(const scene::Scene& scene) {
+  std::vector<std::string> columns{"step",
+                                   "time",
+                                   "kinetic_energy",
+                                   "elastic_energy",
+                                   "gravity_energy",
+                                   "momentum_x",
+                                   "momentum_y",
+                                   "momentum_z",
+                                   "angular_momentum_x",
+                                   "angular_momentum_y",
+                                   "angular_momentum_z",
+                                   "max_speed",
+                                   "min_volume_ratio",
+                                   "residual",
+                                   "iterations"};
+  if (scene.solver.primal_residual) columns.emplace_back("primal_residual");
+  return columns;
 }
 
 std::vector<std::string> probe_columns(const scene::Scene& scene) {
@@ -50,6 +51,16 @@ const std::vector<std::string>& result_names() {
 }
 
 constexpr const char* bookkeeping = "run";
+constexpr const char* frame_folder = "particles";
+
+/// particles_NNNNNN.vtp
+bool is_frame_name(std::string_view name) {
+  constexpr std::string_view head = "particles_", tail = ".vtp";
+  if (!name.starts_with(head) || !name.ends_with(tail) || name.size() < head.size() + 6 + tail.size()) return false;
+  name.remove_prefix(head.size());
+  name.remove_suffix(tail.size());
+  return name.find_first_not_of("0123456789") == std::string_view::npos;
+}
 
 /// Unit of a field, "1" for plain numbers; empty where it depends on the material, as for plastic state.
 std::string unit_of(std::string_view field) {
@@ -66,7 +77,7 @@ ResultFolder::ResultFolder(fs::path folder, const scene::Scene& scene, Existing 
     : folder_(std::move(folder)),
       existing_(existing),
       scene_(scene),
-      history_(history_columns()),
+      history_(history_columns(scene)),
       probes_(probe_columns(scene)) {
   check_existing();
   if (existing_ == Existing::resume) read_checkpoint();
@@ -74,13 +85,13 @@ ResultFolder::ResultFolder(fs::path folder, const scene::Scene& scene, Existing 
 
 void ResultFolder::open() {
   std::error_code error;
-  fs::create_directories(folder_ / "particles", error);
+  fs::create_directories(folder_ / frame_folder, error);
   if (error)
     throw InputError(fmt::format("The output folder {} can't be made: {}. Choose another with -o.", folder_.string(),
                                  error.message()));
   lock_.emplace(folder_);
   io::remove_stale_temporaries(folder_);
-  io::remove_stale_temporaries(folder_ / "particles");
+  io::remove_stale_temporaries(folder_ / frame_folder);
   // A run that was killed before its first checkpoint starts again.
   if (existing_ == Existing::replace || (existing_ == Existing::resume && !checkpoint_)) clear();
 }
@@ -107,12 +118,19 @@ void ResultFolder::check_existing() const {
 }
 
 void ResultFolder::clear() {
-  std::error_code error;
-  for (const auto& name : result_names())
-    if (fs::remove_all(folder_ / name, error); error)
+  const auto remove = [](const fs::path& file) {
+    std::error_code error;
+    if (fs::remove(file, error); error)
       throw InputError(fmt::format("The old result {} can't be removed: {}. Choose another folder with -o.",
-                                   (folder_ / name).string(), error.message()));
-  fs::create_directories(folder_ / "particles");
+                                   file.string(), error.message()));
+  };
+  // Frames first: what else is in their folder is not ours.
+  std::vector<fs::path> frames;
+  for (const auto& entry : fs::directory_iterator(folder_ / frame_folder))
+    if (is_frame_name(entry.path().filename().string())) frames.push_back(entry.path());
+  for (const auto& frame : frames) remove(frame);
+  for (const auto& name : result_names())
+    if (name != frame_folder) remove(folder_ / name);
 }
 
 void ResultFolder::read_checkpoint() {
@@ -173,11 +191,18 @@ double ResultFolder::restore(Solver& solver) {
 }
 
 void ResultFolder::record(long long step, double time, const StepReport& r, const std::vector<double>& probes) {
-  history_.add({double(step), time, r.kinetic_energy, r.elastic_energy, r.gravity_energy, r.momentum.x(),
-                r.momentum.y(), r.momentum.z(), r.angular_momentum.x(), r.angular_momentum.y(), r.angular_momentum.z(),
-                r.max_speed, r.min_volume_ratio, r.residual, double(r.iterations), r.primal_residual});
+  std::vector<double> row{double(step),           time,
+                          r.kinetic_energy,       r.elastic_energy,
+                          r.gravity_energy,       r.momentum.x(),
+                          r.momentum.y(),         r.momentum.z(),
+                          r.angular_momentum.x(), r.angular_momentum.y(),
+                          r.angular_momentum.z(), r.max_speed,
+                          r.min_volume_ratio,     r.residual,
+                          double(r.iterations)};
+  if (scene_.solver.primal_residual) row.push_back(r.primal_residual);
+  history_.add(row);
   if (scene_.probes.empty()) return;
-  std::vector<double> row{time};
+  row = {time};
   row.insert(row.end(), probes.begin(), probes.end());
   probes_.add(row);
 }
@@ -198,6 +223,12 @@ void ResultFolder::write_frame(Solver& solver, double time) {
   const std::string name = fmt::format("particles/particles_{:06}.vtp", frames_.size());
   io::write_particles(folder_ / name, to_point_data(solver.positions()), data, time);
   frames_.emplace_back(time, name);
+  io::write_collection(folder_ / "particles.pvd", frames_);
+}
+
+void ResultFolder::drop_last_frame() {
+  frames_.pop_back();
+  // The file stays until the next frame takes its name: the checkpoint on disk still counts it.
   io::write_collection(folder_ / "particles.pvd", frames_);
 }
 

@@ -37,6 +37,9 @@ class ResultFolder {
   void write_tables();
   void write_run_record(const std::string& json);
   [[nodiscard]] std::size_t frames() const { return frames_.size(); }
+  [[nodiscard]] double last_frame_time() const { return frames_.back().first; }
+  /// The next frame takes its place.
+  void drop_last_frame();
 
  private:
   void check_existing() const;

@@ -95,6 +95,7 @@ class Run {
         return 0;
       }
       say(fmt::format("resuming at step {} (t = {:.4g} s)\n", solver_->step(), time()));
+      drop_early_end();
     }
     greet();
     write_record("running");
@@ -138,6 +139,27 @@ class Run {
     if (!options_.quiet) fmt::print(stderr, "{}", text);
   }
 
+  /// A run that is made longer has no frame where the shorter one ended, unless one is due there.
+  void drop_early_end() {
+    if (folder_.frames() < 2) return;
+    const long long last = std::llround(folder_.last_frame_time() / scene_.solver.time_step);
+    if (last < schedule_.frame_step(folder_.frames() - 1)) folder_.drop_last_frame();
+  }
+
+  /// What makes a step fail comes again after a resume, and only end_time may change there.
+  StepReport advance() {
+    try {
+      return solver_->advance();
+    } catch (const DivergenceError&) {
+      throw;
+    } catch (const SimulationError& error) {
+      throw DivergenceError(fmt::format(
+          "{} --resume can't change the step: start again with a shorter one, --set solver.time_step=SECONDS "
+          "--force.",
+          error.what()));
+    }
+  }
+
   int loop() {
     Progress progress(solver_->step(), schedule_.last_step, scene_.solver.time_step, work_per_step(), options_.quiet);
     if (solver_->step() == 0) {
@@ -146,7 +168,7 @@ class Run {
     }
     while (solver_->step() < schedule_.last_step) {
       const auto step_start = Clock::now();
-      const StepReport report = solver_->advance();
+      const StepReport report = advance();
       step_seconds_ += seconds_since(step_start);
       folder_.record(solver_->step(), time(), report, solver_->probe());
       const bool frame = schedule_.frame_due(solver_->step(), folder_.frames());

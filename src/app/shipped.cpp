@@ -69,6 +69,7 @@ fs::path find_scene(const fs::path& asked) {
   }
   if (fs::is_directory(asked, error))
     throw InputError(fmt::format("{} is a folder: give the scene file (TOML) in it.", asked.string()));
+  if (fs::exists(asked, error)) return asked;  // a pipe or device, which the reader refuses
   throw InputError(fmt::format(
       "There is no file {} and no scene of that name comes with Ductile{}\n    `ductile scenes` lists those "
       "that do; a file is given with its ending.",

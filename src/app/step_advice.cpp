@@ -43,15 +43,17 @@ double given_speed(const scene::Scene& scene) {
 std::vector<std::string> step_warnings(const scene::Scene& scene) {
   std::vector<std::string> warnings;
   const double dt = scene.solver.time_step, shortest = shortest_wave_time(scene), ratio = dt / shortest;
+  constexpr double most_iterations = 1e6;  // that a scene may ask for
   if (ratio > scene.solver.iterations)
     warnings.push_back(
         fmt::format("{} iterations can't carry a wave that far in one step; the bodies will look too soft. Use a step "
-                    "of {:.2g} s or at least {} iterations.",
-                    scene.solver.iterations, shortest * scene.solver.iterations, int(std::ceil(ratio))));
+                    "of {:.2g} s{}.",
+                    scene.solver.iterations, shortest * scene.solver.iterations,
+                    ratio > most_iterations ? "" : fmt::format(" or at least {:.0f} iterations", std::ceil(ratio))));
   if (scene.solver.method != scene::Method::xpbi) return warnings;
   if (ratio > 3 && scene.solver.multiplier != scene::Multiplier::tensor)
     warnings.push_back(
-        fmt::format("at {:.1f} wave times per step the multiplier {} is off by several per cent, whatever the "
+        fmt::format("at {:.3g} wave times per step the multiplier {} is off by several per cent, whatever the "
                     "iterations. Use a step of {:.2g} s, or multiplier tensor.",
                     ratio, scene.solver.multiplier == scene::Multiplier::scalar ? "scalar" : "pair", 2 * shortest));
   if (ratio > 1 && scene.solver.scheme == scene::Scheme::jacobi)

@@ -19,17 +19,25 @@ std::string indented(std::string_view lines) {
   return out;
 }
 
+// What has no place of its own (a table that is missing altogether) is reported at the start of the file.
+toml::source_position position_of(const toml::source_region& place) {
+  return place.begin ? place.begin : toml::source_position{1, 1};
+}
+
 }  // namespace
+
+std::string Problems::name_of(const toml::source_region& place) const {
+  if (place.path && *place.path != file_) return *place.path;
+  const auto position = position_of(place);
+  return fmt::format("{}:{}:{}", file_, position.line, position.column);
+}
 
 void Problems::add(const toml::source_region& place, const std::string& what, const std::string& expected) {
   if (place.path && *place.path != file_) {
     add(*place.path, what, expected);
     return;
   }
-  // What has no place of its own (a table that is missing altogether) is reported at the start of the file.
-  const toml::source_position position = place.begin ? place.begin : toml::source_position{1, 1};
-  problems_.push_back(
-      {true, position, fmt::format("{}:{}:{}: {}{}", file_, position.line, position.column, what, indented(expected))});
+  problems_.push_back({true, position_of(place), fmt::format("{}: {}{}", name_of(place), what, indented(expected))});
 }
 
 void Problems::add(std::string_view source, const std::string& what, const std::string& expected) {

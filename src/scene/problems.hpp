@@ -16,6 +16,8 @@ class Problems {
 
   [[nodiscard]] const std::string& file() const { return file_; }
   [[nodiscard]] bool empty() const { return problems_.empty(); }
+  /// A place as messages name it: `file:line:column`, or the source of an override.
+  [[nodiscard]] std::string name_of(const toml::source_region& place) const;
   /// One problem: what was found, and on an indented line below what to do.
   void add(const toml::source_region& place, const std::string& what, const std::string& expected);
   void add(std::string_view source, const std::string& what, const std::string& expected);

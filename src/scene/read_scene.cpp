@@ -36,6 +36,40 @@ std::vector<std::string> names_of(const std::vector<T>& values) {
   return names;
 }
 
+/// Refuses what the device's numbers can't hold; those of the file are double.
+class InPrecision {
+ public:
+  explicit InPrecision(Precision precision) : single_(precision == Precision::single_precision) {}
+
+  void check(Reader& in, std::string_view name, double value) const {
+    if (value != 0 && std::abs(value) < least()) refuse(in, name, "small", fmt::format("from {:.1e} on", least()));
+    if (std::abs(value) > most()) refuse(in, name, "large", fmt::format("up to {:.1e}", most()));
+  }
+  /// Components may vanish; their squares are added in double precision.
+  void check(Reader& in, std::string_view name, const Vector3d& value) const {
+    constexpr double squarable = 1e150;
+    const double largest = value.cwiseAbs().maxCoeff();
+    if (largest > squarable)
+      in.refuse(name, "is too large for any precision", fmt::format("a magnitude up to {:g}", squarable));
+    else if (largest > most())
+      refuse(in, name, "large", fmt::format("up to {:.1e}", most()));
+  }
+
+ private:
+  [[nodiscard]] double least() const {
+    return single_ ? double(std::numeric_limits<float>::min()) : std::numeric_limits<double>::min();
+  }
+  [[nodiscard]] double most() const {
+    return single_ ? double(std::numeric_limits<float>::max()) : std::numeric_limits<double>::max();
+  }
+  void refuse(Reader& in, std::string_view name, const char* how, const std::string& bound) const {
+    in.refuse(name, fmt::format("is too {} for {} precision", how, single_ ? "single" : "double"),
+              fmt::format("a magnitude {}{}", bound, single_ ? ", or solver.precision = \"double\"" : ""));
+  }
+
+  bool single_;
+};
+
 Smoothing read_smoothing(Reader& in, Method method) {
   // On lattices a support just beyond the diagonal neighbours is the most accurate in a total-Lagrangian frame; moving
   // neighbours need more of them.
@@ -86,14 +120,18 @@ Solver read_solver(Reader& in) {
   }
   solver.smoothing = in.table("smoothing", [&](Reader& inner) { return read_smoothing(inner, solver.method); });
   solver.precision = in.get<Precision>("precision");
+  if (in.accepted("precision")) InPrecision(solver.precision).check(in, "time_step", solver.time_step);
   solver.damping = in.get<double>("damping");
   return solver;
 }
 
-Elastic read_elastic(Reader& in, std::optional<Method> method) {
+Elastic read_elastic(Reader& in, std::optional<Method> method, const InPrecision& precision) {
   const ElasticModel usual = method == Method::xpbi ? ElasticModel::hencky : ElasticModel::neo_hookean;
-  return {in.get<ElasticModel>("model", usual), in.get<double>("youngs_modulus"), in.get<double>("poisson_ratio"),
-          in.get<double>("inversion_below"), in.get<Inversion>("inversion")};
+  const Elastic elastic{in.get<ElasticModel>("model", usual), in.get<double>("youngs_modulus"),
+                        in.get<double>("poisson_ratio"), in.get<double>("inversion_below"),
+                        in.get<Inversion>("inversion")};
+  precision.check(in, "youngs_modulus", elastic.youngs_modulus);
+  return elastic;
 }
 
 /// The elastic law that a flow rule acts on. The additive split is one of the Green strain, whose energy is St.
@@ -124,11 +162,12 @@ void check_elastic_for_multiplier(Reader& in, const Elastic& elastic, Multiplier
               "hencky, or solver.multiplier scalar");
 }
 
-Fiber read_fiber(Reader& in) {
+Fiber read_fiber(Reader& in, const InPrecision& precision) {
   Fiber fiber;
   fiber.field = in.select<Fiber::Field>("field");
   if (fiber.field == Fiber::Field::constant) fiber.direction = in.get<Vector3d>("direction");
   fiber.stiffness = in.get<double>("stiffness");
+  precision.check(in, "stiffness", fiber.stiffness);
   return fiber;
 }
 
@@ -161,22 +200,29 @@ Plastic read_plastic(Reader& in, std::optional<Method> method) {
   return {};
 }
 
-Material read_material(Reader& in, const std::string& name, std::optional<Method> method, Multiplier multiplier) {
+Material read_material(Reader& in, const std::string& name, std::optional<Method> method, Multiplier multiplier,
+                       const InPrecision& precision) {
   Material material;
   material.name = name;
   material.density = in.get<double>("density");
+  precision.check(in, "density", material.density);
   material.elastic = in.table("elastic", [&](Reader& inner) {
-    const Elastic elastic = read_elastic(inner, method);
+    const Elastic elastic = read_elastic(inner, method, precision);
     if (method == Method::xpbi && !in.has("plastic")) check_elastic_for_xpbi(inner, elastic);
     if (method == Method::xpbi && multiplier != Multiplier::scalar)
       check_elastic_for_multiplier(inner, elastic, multiplier);
     return elastic;
   });
-  material.fibers = in.list("fibers", read_fiber);
+  material.fibers = in.list("fibers", [&](Reader& inner) { return read_fiber(inner, precision); });
   if (method == Method::xpbi && in.has("fibers"))
     in.refuse("fibers", "are not used by method xpbi", "method total-lagrangian with them");
   const auto plastic = in.optional_table("plastic", [&](Reader& inner) {
     Plastic rule = read_plastic(inner, method);
+    if (const auto* metal = std::get_if<VonMises>(&rule)) precision.check(inner, "yield_stress", metal->yield_stress);
+    if (const auto* paste = std::get_if<HerschelBulkley>(&rule)) {
+      precision.check(inner, "yield_stress", paste->yield_stress);
+      precision.check(inner, "viscosity", paste->viscosity);
+    }
     const ElasticModel law = law_of(rule);
     if (method && uses(*method, rule) && in.accepted("elastic.model") && material.elastic.model != law &&
         inner.accepted("model"))
@@ -271,7 +317,8 @@ Shape read_placed_shape(Reader& in, std::span<const ShapeType> allowed) {
   return shape;
 }
 
-Body read_body(Reader& in, const std::vector<Material>& materials, std::vector<std::string>& names) {
+Body read_body(Reader& in, const std::vector<Material>& materials, std::vector<std::string>& names,
+               const InPrecision& precision) {
   Body body;
   body.name = in.unique_name(names);
   body.material = in.reference("material", names_of(materials)).value_or(0);
@@ -279,6 +326,9 @@ Body read_body(Reader& in, const std::vector<Material>& materials, std::vector<s
   body.shape = read_placed_shape(in, solid_shapes);
   body.velocity = in.get<Vector3d>("velocity");
   body.angular_velocity = in.get<Vector3d>("angular_velocity");
+  precision.check(in, "spacing", body.spacing);
+  precision.check(in, "velocity", body.velocity);
+  precision.check(in, "angular_velocity", body.angular_velocity);
   body.jitter = in.get<double>("jitter");
   body.relax = in.get<int>("relax", body.jitter > 0 ? 4 : 0);
   body.initial = in.table("initial", [](Reader& inner) {
@@ -305,8 +355,9 @@ Copies read_copies(Reader& in) {
 }
 
 /// A body, or a block of equal ones: x varies fastest, then y, then z.
-std::vector<Body> read_bodies(Reader& in, const std::vector<Material>& materials, std::vector<std::string>& names) {
-  const Body first = read_body(in, materials, names);
+std::vector<Body> read_bodies(Reader& in, const std::vector<Material>& materials, std::vector<std::string>& names,
+                              const InPrecision& precision) {
+  const Body first = read_body(in, materials, names, precision);
   const auto copies = in.optional_table("copies", read_copies);
   if (!copies || !copies->valid) return {first};
   constexpr double most_bodies = 100000;  // each has its own shape, name and line in reports
@@ -345,6 +396,7 @@ Fixture read_fixture(Reader& in, const std::vector<Body>& bodies, std::vector<st
   fixture.region = in.table("region", read_region);
   fixture.motion = in.table("motion", read_motion);
   fixture.release_at = in.find<double>("release_at");
+  fixture.place = in.place_of("region");
   return fixture;
 }
 
@@ -403,6 +455,7 @@ Probe read_probe(Reader& in, const Scene& scene, std::vector<std::string>& names
   if (probe.quantity == Probe::Quantity::mean_position) {
     probe.body = body.value_or(0);
     probe.region = in.optional_table("region", read_region);
+    probe.place = in.place_of("region");
     return probe;
   }
   const auto fixture = in.reference("fixture", names_of(scene.fixtures));
@@ -428,16 +481,22 @@ Scene read_top_level(Reader& in, const fs::path& file) {
   scene.file = file;
   scene.title = in.find<std::string>("title").value_or(file.stem().string());
   scene.solver = in.table("solver", read_solver);
-  scene.gravity = in.table("world", [](Reader& inner) { return inner.get<Vector3d>("gravity"); });
+  // An unknown precision is one problem, not many.
+  const InPrecision precision(in.accepted("solver.precision") ? scene.solver.precision : Precision::double_precision);
+  scene.gravity = in.table("world", [&](Reader& inner) {
+    const auto gravity = inner.get<Vector3d>("gravity");
+    precision.check(inner, "gravity", gravity);
+    return gravity;
+  });
   const auto method = in.accepted("solver.method") ? std::optional(scene.solver.method) : std::nullopt;
   scene.materials = in.named("materials", [&](Reader& inner, const std::string& name) {
-    return read_material(inner, name, method, scene.solver.multiplier);
+    return read_material(inner, name, method, scene.solver.multiplier, precision);
   });
   std::vector<std::string> bodies, fixtures, colliders, cuts, probes;
   for (auto& block : in.list("bodies", [&](Reader& inner) {
          if (method == Method::xpbi && inner.has("initial"))
            inner.refuse("initial", "is not used by method xpbi", "method total-lagrangian with it");
-         return read_bodies(inner, scene.materials, bodies);
+         return read_bodies(inner, scene.materials, bodies, precision);
        }))
     std::move(block.begin(), block.end(), std::back_inserter(scene.bodies));
   scene.fixtures = in.list("fixtures", [&](Reader& inner) { return read_fixture(inner, scene.bodies, fixtures); });

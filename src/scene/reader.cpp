@@ -135,6 +135,11 @@ void Reader::refuse(std::string_view name, std::string_view what, const std::str
     context_->problems.add(place_, fmt::format("{} {}", path_of(name), what), "expected " + expected);
 }
 
+std::string Reader::place_of(std::string_view name) const {
+  const toml::node* node = values_->get(name);
+  return context_->problems.name_of(node != nullptr ? node->source() : place_);
+}
+
 bool Reader::accepted(std::string_view name) const { return context_->effective.contains(path_of(name)); }
 
 void Reader::record(std::string_view name, const std::string& value) { context_->effective[path_of(name)] = value; }

@@ -75,6 +75,8 @@ class Reader {
   [[nodiscard]] bool accepted(std::string_view name) const;
   /// Reports a value that is wrong in its surroundings.
   void refuse(std::string_view name, std::string_view what, const std::string& expected);
+  /// Where a key stands, as messages name it: `file:line:column`, or the override that gave it.
+  [[nodiscard]] std::string place_of(std::string_view name) const;
   /// Adds something that is not a key to the effective values.
   void record(std::string_view name, const std::string& value);
   /// Refuses every key that was not asked for. Called by whoever made the reader, after reading.

@@ -149,6 +149,7 @@ struct Fixture {
   geometry::Shape region;  ///< rest positions in world coordinates
   Motion motion;
   std::optional<double> release_at;  ///< s
+  std::string place = {};            ///< of the region in its file, as messages name it; empty: unknown
 };
 
 struct Collider {
@@ -181,6 +182,7 @@ struct Probe {
   std::size_t body = 0;                   ///< mean_position
   std::optional<geometry::Shape> region;  ///< mean_position; none: the whole body
   std::size_t fixture = 0;                ///< reaction
+  std::string place = {};                 ///< of the region, as in Fixture
 };
 
 enum class Field { velocity, deformation_gradient, cauchy_stress, von_mises_stress, volume_ratio, piece };

@@ -33,6 +33,7 @@ Real von_mises(const Mat3<Real>& stress) {
 template <class Real>
 ParticleSolver<Real>::ParticleSolver(const scene::Scene& scene, Queue& queue)
     : scene_(scene), queue_(queue), particles_(sample(scene)) {
+  refuse_empty_regions(scene_, particles_);
   upload_particles();
   build_fixtures();
   build_probes();
@@ -76,11 +77,6 @@ template <class Real>
 void ParticleSolver<Real>::build_fixtures() {
   for (const auto& source : scene_.fixtures) {
     const auto member = select(particles_, source.body, &source.region);
-    if (member.empty())
-      throw InputError(
-          fmt::format("{}: fixture \"{}\": its region holds no particle of body \"{}\". Regions are in world "
-                      "coordinates at rest; particles sit half a spacing inside the body.",
-                      scene_.file.string(), source.name, scene_.bodies[source.body].name));
     Fixture fixture;
     fixture.member = {queue_, member};
     for (const auto i : member)
@@ -98,11 +94,6 @@ void ParticleSolver<Real>::build_probes() {
       held_.clear_bytes();
     } else {
       const auto member = select(particles_, source.body, source.region ? &*source.region : nullptr);
-      if (member.empty())
-        throw InputError(
-            fmt::format("{}: probe \"{}\": its region holds no particle of body \"{}\". Regions are in world "
-                        "coordinates at rest; particles sit half a spacing inside the body.",
-                        scene_.file.string(), source.name, scene_.bodies[source.body].name));
       probe.member = {queue_, member};
     }
     probes_.push_back(std::move(probe));

@@ -220,4 +220,20 @@ std::vector<std::uint32_t> select(const Particles& particles, std::size_t body, 
   return result;
 }
 
+void refuse_empty_regions(const scene::Scene& scene, const Particles& particles) {
+  std::string problems;
+  const auto check = [&](const char* kind, const auto& source, const geometry::Shape& region) {
+    if (!select(particles, source.body, &region).empty()) return;
+    problems += fmt::format(
+        "{}{}: {} \"{}\": its region holds no particle of body \"{}\"\n    regions are in world coordinates at rest; "
+        "particles sit half a spacing inside the body",
+        problems.empty() ? "" : "\n", source.place.empty() ? scene.file.string() : source.place, kind, source.name,
+        scene.bodies[source.body].name);
+  };
+  for (const auto& fixture : scene.fixtures) check("fixture", fixture, fixture.region);
+  for (const auto& probe : scene.probes)
+    if (probe.region) check("probe", probe, *probe.region);
+  if (!problems.empty()) throw InputError(problems);
+}
+
 }  // namespace ductile

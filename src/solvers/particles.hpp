@@ -42,6 +42,8 @@ struct Particles {
 /// body's surface, so that the surface touches; deeper half a spacing. Of matter that `flows`, where any particle may
 /// come to the surface, neither more than that nor less than half of it.
 [[nodiscard]] double contact_distance(const scene::Body& body, const Eigen::Vector3d& rest, bool flows);
+/// Throws one InputError that names every fixture and probe whose region holds no particle.
+void refuse_empty_regions(const scene::Scene& scene, const Particles& particles);
 
 /// Unit rest direction of a fibre family at a point of a body with this shape.
 [[nodiscard]] Eigen::Vector3d fiber_direction(const scene::Fiber& fiber, const geometry::Shape& shape,
