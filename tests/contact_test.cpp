@@ -321,19 +321,26 @@ TEST(BodyContact, TheTwoOutermostLayersTouch) {
   }
 }
 
-TEST(BodyContact, FrictionSlowsASlidingCube) {
-  // On a held slab; the rows of its lattice run along the way or across it.
+/// A stiff cube of 8 kg with its lower face at z = 0.
+scene::Scene cube_on_a_held_slab(const Vector3d& slab, const Vector3d& position) {
   auto scene = cubes(2);
-  constexpr double s = 0.05, duration = 0.1;
+  constexpr double s = 0.05;
   scene.materials[0].elastic.youngs_modulus = 1e6;
-  scene.bodies[0].shape.kind = geometry::Box{Vector3d(12 * s, 12 * s, 2 * s)};
-  scene.bodies[0].shape.position = {2 * s, 2 * s, -s};
+  scene.bodies[0].shape.kind = geometry::Box{slab};
+  scene.bodies[0].shape.position = position;
   scene.bodies[1].shape.kind = geometry::Box{Vector3d(4 * s, 4 * s, 4 * s)};
   scene.bodies[1].shape.position = {0, 0, 2 * s};
   scene::Fixture bench;
   bench.name = "bench";
   bench.region.kind = geometry::Box{Vector3d(10, 10, 10)};
   scene.fixtures.push_back(bench);
+  return scene;
+}
+
+TEST(BodyContact, FrictionSlowsASlidingCube) {
+  // On a held slab; the rows of its lattice run along the way or across it.
+  constexpr double s = 0.05, duration = 0.1;
+  auto scene = cube_on_a_held_slab({12 * s, 12 * s, 2 * s}, {2 * s, 2 * s, -s});
   for (const double friction : {0.0, 0.2, 0.4})
     for (const double degrees : {0.0, 30.0, 45.0}) {
       const double angle = degrees * std::numbers::pi / 180;
@@ -352,18 +359,9 @@ TEST(BodyContact, FrictionSlowsASlidingCube) {
 
 TEST(BodyContact, ReactionCarriesWhatRestsOnTheFixture) {
   // A block of 8 kg on a held slab of 32 kg, settled.
-  auto scene = cubes(2);
   constexpr double s = 0.05;
+  auto scene = cube_on_a_held_slab({8 * s, 8 * s, 4 * s}, {0, 0, -2 * s});
   scene.solver.damping = 5;
-  scene.materials[0].elastic.youngs_modulus = 1e6;
-  scene.bodies[0].shape.kind = geometry::Box{Vector3d(8 * s, 8 * s, 4 * s)};
-  scene.bodies[0].shape.position = {0, 0, -2 * s};
-  scene.bodies[1].shape.kind = geometry::Box{Vector3d(4 * s, 4 * s, 4 * s)};
-  scene.bodies[1].shape.position = {0, 0, 2 * s};
-  scene::Fixture bench;
-  bench.name = "bench";
-  bench.region.kind = geometry::Box{Vector3d(10, 10, 10)};
-  scene.fixtures.push_back(bench);
   scene.probes.push_back({"load", scene::Probe::Quantity::reaction, 0, {}, 0});
   for (const auto method : {scene::Method::total_lagrangian, scene::Method::xpbi}) {
     scene.solver.method = method;

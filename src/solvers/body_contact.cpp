@@ -42,8 +42,7 @@ BodyContact<Real>::BodyContact(Queue& queue, const scene::Scene& scene, const Pa
     const double depth = -geometry::signed_distance(body.shape, particles.rest[i]);
     on_surface_[i] = depth < 2 * body.spacing || flowing ? 1 : 0;
     // What lies on the very surface is still met by others: edges have nothing else.
-    keep[i] = Real(flowing ? body.spacing / 2
-                           : std::max(contact_distance(body, particles.rest[i], false), 0.1 * body.spacing));
+    keep[i] = Real(flowing ? body.spacing / 2 : std::max(contact_distance(body, depth, false), 0.1 * body.spacing));
     if (depth < body.spacing && !flowing) face[i] = face_of<Real>(body, particles.rest[i]);
   }
   widest_ = Real(widest);

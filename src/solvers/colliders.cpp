@@ -61,7 +61,7 @@ Colliders<Real>::Colliders(Queue& queue, const scene::Scene& scene, const Partic
     const auto& body = scene.bodies[particles.body[i]];
     const bool flows = scene.solver.method == scene::Method::xpbi &&
                        !std::holds_alternative<std::monostate>(scene.materials[body.material].plastic);
-    keep[i] = Real(contact_distance(body, particles.rest[i], flows));
+    keep[i] = Real(contact_distance(body, -geometry::signed_distance(body.shape, particles.rest[i]), flows));
   }
   keep_ = {queue, keep};
   const std::size_t slots = std::min(placed_.size(), std::size_t(ColliderContacts<Real>::most));

@@ -175,9 +175,9 @@ Particles sample(const scene::Scene& scene) {
   return result;
 }
 
-double contact_distance(const scene::Body& body, const Eigen::Vector3d& rest, bool flows) {
-  const double half = body.spacing / 2, depth = std::max(-geometry::signed_distance(body.shape, rest), 0.0);
-  return flows ? std::clamp(depth, half / 2, half) : depth < body.spacing ? depth : half;
+double contact_distance(const scene::Body& body, double depth, bool flows) {
+  const double half = body.spacing / 2;
+  return flows ? std::clamp(depth, half / 2, half) : depth < body.spacing ? std::max(depth, 0.0) : half;
 }
 
 Eigen::Vector3d fiber_direction(const scene::Fiber& fiber, const geometry::Shape& shape, const Eigen::Vector3d& point) {

@@ -38,10 +38,10 @@ struct Particles {
 [[nodiscard]] std::vector<std::uint32_t> select(const Particles& particles, std::size_t body,
                                                 const geometry::Shape* region);
 
-/// How far the centre of a particle stays from what its body touches: in the outermost layer its own distance from the
-/// body's surface, so that the surface touches; deeper half a spacing. Of matter that `flows`, where any particle may
-/// come to the surface, neither more than that nor less than half of it.
-[[nodiscard]] double contact_distance(const scene::Body& body, const Eigen::Vector3d& rest, bool flows);
+/// How far the centre of a particle at this depth below its body's surface stays from what the body touches: in the
+/// outermost layer its own distance from the body's surface, so that the surface touches; deeper half a spacing. Of
+/// matter that `flows`, where any particle may come to the surface, neither more than that nor less than half of it.
+[[nodiscard]] double contact_distance(const scene::Body& body, double depth, bool flows);
 /// Throws one InputError that names every fixture and probe whose region holds no particle.
 void refuse_empty_regions(const scene::Scene& scene, const Particles& particles);
 
