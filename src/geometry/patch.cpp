@@ -1,6 +1,7 @@
 #include "geometry/patch.hpp"
 
 #include <fmt/format.h>
+#include <Eigen/Geometry>
 
 #include <algorithm>
 #include <map>
@@ -16,7 +17,7 @@ Patch Patch::rectangle(double width, double height) {
   Patch patch;
   patch.vertices = {{-x, -y, 0}, {x, -y, 0}, {x, y, 0}, {-x, y, 0}};
   patch.triangles = {{0, 1, 2}, {0, 2, 3}};
-  patch.find_rim();
+  patch.connect();
   return patch;
 }
 
@@ -37,7 +38,7 @@ Patch Patch::read(const std::filesystem::path& file, double scale) {
     return place->second;
   };
   for (const auto& t : soup.triangles) patch.triangles.push_back({vertex(t[0]), vertex(t[1]), vertex(t[2])});
-  patch.find_rim();
+  patch.connect();
   return patch;
 }
 
@@ -45,15 +46,45 @@ void Patch::place(const Eigen::Matrix3d& rotation, const Eigen::Vector3d& positi
   for (auto& vertex : vertices) vertex = rotation * vertex + position;
 }
 
-void Patch::find_rim() {
-  std::map<std::array<std::uint32_t, 2>, int> uses;
-  for (const auto& t : triangles)
-    for (std::size_t k = 0; k < 3; ++k) {
-      const auto a = t[k], b = t[(k + 1) % 3];
-      ++uses[{std::min(a, b), std::max(a, b)}];
+/// Winds the triangles of every connected part the same way, those in one plane to the same side, and finds the rim.
+void Patch::connect() {
+  using Edge = std::array<std::uint32_t, 2>;
+  const auto edge = [&](std::size_t t, std::size_t k) { return Edge{triangles[t][k], triangles[t][(k + 1) % 3]}; };
+  const auto key = [](const Edge& e) { return Edge{std::min(e[0], e[1]), std::max(e[0], e[1])}; };
+  std::map<Edge, std::vector<std::uint32_t>> users;
+  for (std::uint32_t t = 0; t < triangles.size(); ++t)
+    for (std::size_t k = 0; k < 3; ++k) users[key(edge(t, k))].push_back(t);
+
+  std::vector<char> wound(triangles.size());
+  for (std::uint32_t seed = 0; seed < triangles.size(); ++seed) {
+    if (wound[seed] != 0) continue;
+    wound[seed] = 1;
+    auto& first = triangles[seed];
+    const Eigen::Vector3d corner = vertices[first[0]];
+    const Eigen::Vector3d normal = (vertices[first[1]] - corner).cross(vertices[first[2]] - corner);
+    if (normal.dot(Eigen::Vector3d(1, 0.6180339887, 0.3819660113)) < 0) std::swap(first[1], first[2]);
+    for (std::vector<std::uint32_t> next{seed}; !next.empty();) {
+      const std::uint32_t t = next.back();
+      next.pop_back();
+      for (std::size_t k = 0; k < 3; ++k) {
+        const Edge shared = edge(t, k);
+        const auto& both = users.at(key(shared));
+        if (both.size() != 2 || both[0] == both[1]) continue;
+        const std::uint32_t other = both[0] == t ? both[1] : both[0];
+        if (wound[other] != 0) continue;
+        wound[other] = 1;
+        for (std::size_t m = 0; m < 3; ++m)
+          if (edge(other, m) == shared) {
+            std::swap(triangles[other][1], triangles[other][2]);
+            break;
+          }
+        next.push_back(other);
+      }
     }
-  for (const auto& [edge, count] : uses)
-    if (count == 1) rim.push_back(edge);
+  }
+  for (std::uint32_t t = 0; t < triangles.size(); ++t)
+    for (std::size_t k = 0; k < 3; ++k)
+      if (const Edge e = edge(t, k); users.at(key(e)).size() == 1) rim.push_back({e[0], e[1], t});
 }
 
 }  // namespace ductile::geometry

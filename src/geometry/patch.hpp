@@ -9,11 +9,16 @@
 
 namespace ductile::geometry {
 
-/// A surface of triangles that need not be closed.
+/// A surface of triangles that need not be closed. Triangles that share an edge are wound the same way.
 struct Patch {
+  /// From vertex a to b, as the only triangle it belongs to goes round.
+  struct RimEdge {
+    std::uint32_t a, b, triangle;
+  };
+
   std::vector<Eigen::Vector3d> vertices;
   std::vector<std::array<std::uint32_t, 3>> triangles;
-  std::vector<std::array<std::uint32_t, 2>> rim;  ///< edges of one triangle only
+  std::vector<RimEdge> rim;
 
   /// In the plane z = 0, centred at the origin.
   [[nodiscard]] static Patch rectangle(double width, double height);
@@ -24,7 +29,7 @@ struct Patch {
   void place(const Eigen::Matrix3d& rotation, const Eigen::Vector3d& position);
 
  private:
-  void find_rim();
+  void connect();
 };
 
 }  // namespace ductile::geometry

@@ -12,6 +12,7 @@
 #include "solvers/colliders.hpp"
 #include "solvers/particles.hpp"
 #include "solvers/solver.hpp"
+#include "solvers/state_blocks.hpp"
 
 namespace ductile {
 
@@ -110,32 +111,5 @@ class ParticleSolver : public Solver {
 
   Sound<Real> sound_;
 };
-
-template <class T>
-StateBlock pack(const char* name, const DeviceArray<T>& array) {
-  const auto values = array.download();
-  StateBlock block{name, std::vector<std::byte>(values.size() * sizeof(T))};
-  if (!values.empty()) std::memcpy(block.bytes.data(), values.data(), block.bytes.size());
-  return block;
-}
-
-template <class T>
-void unpack(const std::vector<StateBlock>& blocks, const char* name, DeviceArray<T>& array) {
-  for (const auto& block : blocks) {
-    if (block.name != name || block.bytes.size() != array.size() * sizeof(T)) continue;
-    std::vector<T> values(array.size());
-    if (!values.empty()) std::memcpy(values.data(), block.bytes.data(), block.bytes.size());
-    return array.upload(values);
-  }
-  throw InputError(fmt::format("The checkpoint has no block \"{}\" of this scene's size.", name));
-}
-
-/// The same for an array whose size the checkpoint decides.
-template <class T>
-void unpack_all(const std::vector<StateBlock>& blocks, const char* name, Queue& queue, DeviceArray<T>& array) {
-  for (const auto& block : blocks)
-    if (block.name == name) array = DeviceArray<T>(queue, block.bytes.size() / sizeof(T));
-  unpack(blocks, name, array);
-}
 
 }  // namespace ductile

@@ -128,7 +128,8 @@ double estimate_memory(const scene::Scene& scene, double particles) {
     return particles * ((memory ? 110 : 75) * real + neighbours * (memory ? 2 * (4 + 4 * real) : 4 + real) + 120);
   }
   // 80 numbers per particle and one or two per pair on the device, and the sampled bodies on the host.
-  return particles * (80 * real + neighbours * (4 + 2 * real) + 120);
+  const double cuts = scene.cuts.empty() ? 0 : neighbours + double(scene.cuts.size()) + 8;
+  return particles * (80 * real + neighbours * (4 + 2 * real) + cuts + 120);
 }
 
 Particles sample(const scene::Scene& scene) {

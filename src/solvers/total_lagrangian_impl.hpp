@@ -53,7 +53,7 @@ TotalLagrangian<Real, Columns>::TotalLagrangian(const scene::Scene& scene, Queue
   build_pairs();
   find_missing();
   build_groups();
-  cuts_ = Cuts<Real>(queue_, scene_, lists_, particles());
+  cuts_ = Cuts<Real>(queue_, scene_, lists_, particles_.id);
   if (scene_.contact.enabled)
     bodies_touch_ = BodyContact<Real>(queue_, scene_, particles_, radius_.data(), rest_.data());
   hold(0);
@@ -234,17 +234,17 @@ void TotalLagrangian<Real, Columns>::begin_step() {
 /// After a cut: gradients without the severed pairs, contact between the pieces.
 template <class Real, int Columns>
 void TotalLagrangian<Real, Columns>::drop_severed() {
+  cuts_.update_pieces(lists_, particles_.id);
   launch(queue_, "cuts", weight_.size(), DropSevered<Real>{cuts_.severed().data(), weight_.data(), value_.data()});
   find_missing();
   build_moments();
   evaluate();
-  if (bodies_touch_.active())
-    bodies_touch_.cut(queue_, find_pieces(lists_, cuts_.severed(), particles_.id), cuts_.pairs(lists_));
+  if (bodies_touch_.active()) bodies_touch_.cut(queue_, cuts_.pieces(), cuts_.pairs(lists_));
 }
 
 template <class Real, int Columns>
 std::vector<std::uint32_t> TotalLagrangian<Real, Columns>::pieces() {
-  return find_pieces(lists_, cuts_.severed(), particles_.id).of_particle;
+  return cuts_.active() ? cuts_.pieces().of_particle : find_pieces(lists_, {}, particles_.id).of_particle;
 }
 
 template <class Real, int Columns>
@@ -359,7 +359,7 @@ std::vector<StateBlock> TotalLagrangian<Real, Columns>::save() {
   blocks.push_back(pack("position", position_));
   blocks.push_back(pack("velocity", velocity_));
   if (!plastic_.empty()) blocks.push_back(pack("plastic_strain", plastic_));
-  if (cuts_.active()) blocks.push_back(pack("severed_pairs", cuts_.severed()));
+  cuts_.save(blocks);
   return blocks;
 }
 
@@ -372,11 +372,7 @@ void TotalLagrangian<Real, Columns>::restore(long long step, const std::vector<S
   // As the run that wrote the state left it: what was held in its last step is still held.
   hold(time() - scene_.solver.time_step);
   build_moments();
-  if (cuts_.active()) {
-    unpack(blocks, "severed_pairs", cuts_.severed());
-    const auto severed = cuts_.severed().download();
-    if (std::any_of(severed.begin(), severed.end(), [](std::uint8_t s) { return s != 0; })) drop_severed();
-  }
+  if (cuts_.restore(blocks)) drop_severed();
   evaluate();
   this->start_from_here();
 }
