@@ -557,6 +557,18 @@ TEST_F(App, NamesInASceneCantLeadOutOfTheFolder) {
   EXPECT_EQ(outside, 5u) << "scene, stdout, stderr and two folders";
 }
 
+TEST_F(App, BodiesThatStartInsideCollidersAreNamed) {
+  const auto scene = write_scene();
+  ASSERT_EQ(run({"check", scene}), 0) << error();
+  EXPECT_EQ(read(at("stdout")).find("starts"), std::string::npos) << "it lies 5 mm above the ground";
+  const std::vector<std::string> sunk{"--set", "bodies[0].position=[0, 0, 0.14]"};
+  const std::string warning = "body \"block\" starts 0.06 m inside collider";
+  ASSERT_EQ(run({"check", scene, sunk[0], sunk[1]}), 0) << error();
+  EXPECT_NE(read(at("stdout")).find(warning), std::string::npos) << read(at("stdout"));
+  ASSERT_EQ(run({"run", scene, "-o", at("out"), "--set", "solver.end_time=0.001", sunk[0], sunk[1]}), 0) << error();
+  EXPECT_NE(error().find(warning), std::string::npos) << error();
+}
+
 TEST_F(App, ShippedScenesAreListedAndRunByName) {
   ASSERT_EQ(run({"scenes", "--names"}), 0) << error();
   std::istringstream names(read(at("stdout")));

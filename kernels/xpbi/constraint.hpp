@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/xpbd/constraint.hpp"
 #include "kernels/xpbi/material.hpp"
 #include "kernels/xpbi/neighborhood.hpp"
 
@@ -10,6 +11,7 @@ template <class Real>
 struct StepConstantsXpbi {
   Real inverse_squared_step;  // 1/dt^2
   Real penalty;               // zero-energy penalty, Pa
+  Real stiffening;            // of the penalty with the misfit
   Real tiny;                  // below this the constraint has no direction
   Real violation_scale;       // of the violation that is reported
   Real relaxation;            // part of the correction that is applied, and counted by the multiplier
@@ -67,10 +69,13 @@ template <bool Whole, class Real, bool Memory>
 [[gnu::always_inline]] inline LocalStep<Real> finish_step(const NeighborSums<Real>& sums, const Mat3<Real>& H,
                                                           const Neighborhood<Real, Memory>& n) {
   LocalStep<Real> result{};
-  Mat3<Real> G = sums.moment * n.inverse;
+  Mat3<Real> moment = sums.moment;
+  // In the unloaded shape F is always the best fit: what rounding has left is taken up.
+  if constexpr (Memory) moment += (Real(1) - n.current) * n.misfit_moment;
+  Mat3<Real> G = moment * n.inverse;
   if constexpr (!Whole) G = completed(n, G);
-  const Mat3<Real> change = G + G * H;
-  result.deformation = {G, H, H + change};
+  const Mat3<Real> start = n.current * H, change = G + G * start;
+  result.deformation = {G, start, H + change};
   if constexpr (Memory) {
     const Mat3<Real> fitted = change * n.spread.full();
     const Mat3<Real> before = n.misfit_moment + sums.moment;  // sum_b w (e + change p) (x) p
@@ -120,10 +125,17 @@ struct MisfitPart {
   }
 };
 
+/// Energy of the part of the misfits that is held. The penalty stiffens as in kernels/xpbd/constraint.hpp.
 template <class Real>
-[[gnu::always_inline]] inline MisfitPart<Real> misfit_part(Real penalty, const LocalStep<Real>& local, Real held) {
-  const Real part = penalty * held;
-  return {part, Real(0.5) * part * held * local.misfit,
+[[gnu::always_inline]] inline Real misfit_energy(Real penalty, Real stiffening, Real misfit, Real held) {
+  const Real squares = held * held * misfit;
+  return Real(0.5) * penalty * squares * (Real(1) + Real(0.5) * stiffening * squares);
+}
+template <class Real>
+[[gnu::always_inline]] inline MisfitPart<Real> misfit_part(const StepConstantsXpbi<Real>& step,
+                                                           const LocalStep<Real>& local, Real held) {
+  const Real part = step.penalty * held * (Real(1) + step.stiffening * held * held * local.misfit);
+  return {part, misfit_energy(step.penalty, step.stiffening, local.misfit, held),
           part * (local.misfit_moment + times_transpose(local.misfit_moment, local.deformation.start))};
 }
 
@@ -140,12 +152,13 @@ struct JointConstraint {
 /// `Whole`: the neighbours are known to span space.
 template <bool Whole = false, class Real, bool Memory>
 [[gnu::always_inline]] inline JointConstraint<Real> joint_constraint(Real energy, const Mat3<Real>& elastic,
-                                                                     Real held_misfit, Real penalty,
+                                                                     Real held_misfit,
+                                                                     const StepConstantsXpbi<Real>& step,
                                                                      const Neighborhood<Real, Memory>& n,
                                                                      const LocalStep<Real>& local, Real inverse_mass) {
   JointConstraint<Real> joint{elastic, Real(0), Vec3<Real>::zero(), Real(0), Real(0)};
   if constexpr (Memory) {
-    const auto misfit = misfit_part(penalty, local, held_misfit);
+    const auto misfit = misfit_part(step, local, held_misfit);
     joint.penalty = misfit.penalty;
     energy += misfit.energy;
     joint.stress -= misfit.stress;
@@ -202,8 +215,8 @@ struct ScalarMultiplier {
                    std::size_t i) const {
     const auto response = material.respond(local.deformation, i);
     const auto joint =
-        joint_constraint(response.energy, response.stress, held_misfit(n, local, crushed, response.yield_strain),
-                         step.penalty, n, local, inverse_mass);
+        joint_constraint(response.energy, response.stress, held_misfit(n, local, crushed, response.yield_strain), step,
+                         n, local, inverse_mass);
     const auto update = scalar_update(step, joint, multiplier[i], rest_volume);
     multiplier[i] += update.change;
     return {update.scale * joint.stress, update.scale * joint.penalty, update.violation};

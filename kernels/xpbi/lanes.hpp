@@ -28,7 +28,7 @@ struct NeighborhoodLanes<Real, true, Width> {
   Mat3Lanes<Real, Width> inverse, misfit_moment;
   Sym3Lanes<Real, Width> mobility, spread;
   Vec3Lanes<Real, Width> sum, lever, misfit_sum;
-  Real pair_mobility[Width], inverse_mass[Width];
+  Real pair_mobility[Width], inverse_mass[Width], current[Width];
 
   [[gnu::always_inline]] void store(int l, const Neighborhood<Real, true>& n) {
     inverse.store(l, n.inverse);
@@ -40,10 +40,12 @@ struct NeighborhoodLanes<Real, true, Width> {
     misfit_sum.store(l, n.misfit_sum);
     pair_mobility[l] = n.pair_mobility;
     inverse_mass[l] = n.inverse_mass;
+    current[l] = n.current;
   }
   [[gnu::always_inline]] Neighborhood<Real, true> load(int l) const {
     return {inverse.load(l), mobility.load(l),      sum.load(l),        Sym3<Real>::zero(), spread.load(l),
-            lever.load(l),   misfit_moment.load(l), misfit_sum.load(l), pair_mobility[l],   inverse_mass[l]};
+            lever.load(l),   misfit_moment.load(l), misfit_sum.load(l), pair_mobility[l],   inverse_mass[l],
+            current[l]};
   }
 };
 
@@ -98,7 +100,7 @@ struct SweepLanes {
   struct Lanes {
     std::size_t particle[Width];
     NeighborhoodLanes<Real, Memory, Width> n;
-    Mat3Lanes<Real, Width> moment, H, G, trial, stress, misfit_moment;
+    Mat3Lanes<Real, Width> moment, H, G, start, trial, stress, misfit_moment;
     Vec3Lanes<Real, Width> misfit_sum;
     Sym3Lanes<Real, Width> strain;
     Real squares[Width], misfit[Width], energy[Width], yield_strain[Width], held[Width];
@@ -151,7 +153,7 @@ struct SweepLanes {
     }
     for (int l = 0; l < used; ++l) {
       if (Material::fast_form != FastForm::none && at.invalid[l] == 0) continue;
-      const auto response = sweep.material.respond({at.G.load(l), at.H.load(l), at.trial.load(l)}, at.particle[l]);
+      const auto response = sweep.material.respond({at.G.load(l), at.start.load(l), at.trial.load(l)}, at.particle[l]);
       at.energy[l] = response.energy;
       at.stress.store(l, response.stress);
       at.yield_strain[l] = response.yield_strain;
@@ -163,7 +165,7 @@ struct SweepLanes {
 
   [[gnu::always_inline]] static LocalStep<Real> local(const Lanes& at, int l) {
     LocalStep<Real> result{};
-    result.deformation = {at.G.load(l), at.H.load(l), at.trial.load(l)};
+    result.deformation = {at.G.load(l), at.start.load(l), at.trial.load(l)};
     if constexpr (Memory) {
       result.misfit_moment = at.misfit_moment.load(l);
       result.misfit_sum = at.misfit_sum.load(l);
@@ -181,6 +183,7 @@ struct SweepLanes {
       }
       const LocalStep<Real> step = finish_step<true>(sums, at.H.load(l), at.n.load(l));
       at.G.store(l, step.deformation.G);
+      at.start.store(l, step.deformation.start);
       at.trial.store(l, step.deformation.trial);
       if constexpr (Memory) {
         at.misfit_moment.store(l, step.misfit_moment);
@@ -216,7 +219,7 @@ struct SweepLanes {
     for (int l = 0; l < Width; ++l) {
       const auto fast = material.fast_response(at.trial.load(l), at.stiffening[l]);
       // P F^T (I + G)^-T = P F^nT
-      at.stress.store(l, fast.response.stress + times_transpose(fast.response.stress, at.H.load(l)));
+      at.stress.store(l, fast.response.stress + times_transpose(fast.response.stress, at.start.load(l)));
       at.energy[l] = fast.response.energy;
       at.yield_strain[l] = held;
       at.invalid[l] = static_cast<BitsOf<Real>>(!fast.valid);
@@ -227,8 +230,8 @@ struct SweepLanes {
     const StepConstantsXpbi<Real> step = sweep.step;
     for (int l = 0; l < Width; ++l) {
       const Neighborhood<Real, Memory> n = at.n.load(l);
-      const auto joint = joint_constraint<true>(at.energy[l], at.stress.load(l), at.held[l], step.penalty, n,
-                                                local(at, l), at.inverse_mass[l]);
+      const auto joint = joint_constraint<true>(at.energy[l], at.stress.load(l), at.held[l], step, n, local(at, l),
+                                                at.inverse_mass[l]);
       const auto update = scalar_update(step, joint, at.multiplier[l], at.volume[l]);
       at.multiplier[l] += update.change;
       at.violation[l] = update.violation;

@@ -13,7 +13,8 @@
 
 namespace ductile {
 
-/// Motion of a particle's neighbourhood during a step: x -> (I + G) x, F_trial = (I + G) F^n.
+/// Motion of a particle's neighbourhood during a step: x -> (I + G) x, F_trial = (I + G) F^n. For gradients in the
+/// unloaded shape G is F_trial - F^n, and `start` zero.
 template <class Real>
 struct StepDeformation {
   Mat3<Real> G;

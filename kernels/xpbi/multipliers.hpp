@@ -30,7 +30,7 @@ struct PairMultiplier {
     const Mat3<Real> back = inverse_transpose(local.deformation.G);  // (I + G)^-T
     const auto joint = joint_constraint(
         elastic.mu * squared_norm(mapped.strain), ((Real(2) * elastic.mu) * mapped.strain).full() * back,
-        held_misfit(n, local, crushed, mapped.yield_strain), step.penalty, n, local, inverse_mass);
+        held_misfit(n, local, crushed, mapped.yield_strain), step, n, local, inverse_mass);
     const Real compliance = step.inverse_squared_step / rest_volume;
     const Real C = joint.C;
     const Real direction = C < step.tiny ? Real(0) : Real(1) / C;
@@ -184,7 +184,7 @@ struct GeneralMultiplier {
     Mat3<Real> stress = response.stress;
     Real penalty = Real(0);
     if constexpr (Memory) {
-      const auto misfit = misfit_part(step.penalty, local, held_misfit(n, local, crushed, response.yield_strain));
+      const auto misfit = misfit_part(step, local, held_misfit(n, local, crushed, response.yield_strain));
       stress -= misfit.stress;
       penalty = misfit.penalty;
     }

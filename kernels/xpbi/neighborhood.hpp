@@ -56,6 +56,8 @@ struct Neighborhood {
   Sym3<Real> mobility;  // sum_b g g^T / m_b: the denominator needs no loop
   Vec3<Real> sum;       // sum_b g
   Sym3<Real> missing;   // projector on the directions without neighbours, where Q has been cut
+
+  static constexpr Real current = Real(1);
 };
 
 template <class Real>
@@ -70,6 +72,7 @@ struct Neighborhood<Real, true> {
   Vec3<Real> misfit_sum;     // sum_b w e
   Real pair_mobility;        // largest w_pb / m_b
   Real inverse_mass;         // largest 1/m_b
+  Real current;              // 1; 0: Q = (sum_b w p (x) p)^-1 acts on F - F^n instead of on (F - F^n) F^n^-1
 };
 
 /// Whether the neighbours of a particle do not span space.
@@ -97,7 +100,8 @@ struct BuildNeighborhoods {
   const Mat3<Real>* displacement_gradient;  // F^n - I
   const Real* radius;                       // half a spacing
   Real cut;
-  Real near;  // in radii: pairs closer than this may need the distance correction
+  Real near;      // in radii: pairs closer than this may need the distance correction
+  bool unloaded;  // gradients in the unloaded shape, which no deformation makes singular (elastic bodies)
   std::size_t first;
   Neighborhood<Real, Memory>* neighborhood;
   Real* extent;          // farthest neighbour, for the colouring
@@ -134,7 +138,12 @@ struct BuildNeighborhoods {
         n.inverse_mass = sycl::fmax(n.inverse_mass, other[3]);
       }
     }
-    set_inverse(n, moment);
+    if constexpr (Memory) {
+      n.current = unloaded && take_inverse(n, n.spread.full()) ? Real(0) : Real(1);
+      if (n.current == Real(1)) set_inverse(n, moment);
+    } else {
+      set_inverse(n, moment);
+    }
     const Mat3<Real> gradient = transpose(n.inverse);
     for (std::uint32_t s = pairs.start[i]; s < pairs.start[i + 1]; ++s) {
       const Vec4<Real> other = position[pairs.index[s]];
@@ -149,12 +158,16 @@ struct BuildNeighborhoods {
   }
 
  private:
-  /// Near the identity in the bulk; directions without neighbours (singular values below `cut`) are left out.
-  void set_inverse(Neighborhood<Real, Memory>& n, const Mat3<Real>& moment) const {
+  /// The inverse of a moment whose singular values are not below `cut`: true, or false.
+  bool take_inverse(Neighborhood<Real, Memory>& n, const Mat3<Real>& moment) const {
     n.inverse = inverse(moment);
     n.missing = Sym3<Real>::zero();
     // 1/|A^-1| is a lower bound of the smallest singular value; false for a singular matrix.
-    if (squared_norm(n.inverse) * square(cut) < Real(1)) return;
+    return squared_norm(n.inverse) * square(cut) < Real(1);
+  }
+  /// Near the identity in the bulk; directions without neighbours (singular values below `cut`) are left out.
+  void set_inverse(Neighborhood<Real, Memory>& n, const Mat3<Real>& moment) const {
+    if (take_inverse(n, moment)) return;
     n.inverse = pseudo_inverse_absolute(moment, cut);
     const Mat3<Real> missing = Mat3<Real>::identity() - moment * n.inverse;
     if (trace(missing) > Real(0.5)) n.missing = Sym3<Real>::from(missing);

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "app/step_advice.hpp"
+#include "app/advice.hpp"
 #include "app/text.hpp"
 #include "runtime/queue.hpp"
 #include "scene/scene.hpp"
@@ -45,6 +45,14 @@ void print_step_hint(const scene::Scene& scene) {
   for (const auto& warning : step_warnings(scene)) fmt::print("  warning: {}\n", warning);
 }
 
+void print_start_hint(const scene::Scene& scene, const Particles& particles) {
+  std::vector<Eigen::Vector3d> position;
+  for (std::size_t i = 0; i < particles.size(); ++i)
+    position.push_back(initial_position(scene.bodies[particles.body[i]], particles.rest[i], particles.id[i]));
+  const std::vector<std::int32_t> body(particles.body.begin(), particles.body.end());
+  for (const auto& warning : start_warnings(scene, position, body)) fmt::print("  warning: {}\n", warning);
+}
+
 }  // namespace
 
 int check(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
@@ -60,6 +68,7 @@ int check(const std::filesystem::path& file, const std::vector<std::string>& ove
              std::llround(scene.solver.end_time / scene.solver.time_step), scene.solver.end_time,
              scene.output.interval);
   print_step_hint(scene);
+  print_start_hint(scene, particles);
   return 0;
 }
 

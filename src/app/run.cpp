@@ -11,9 +11,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "app/advice.hpp"
 #include "app/progress.hpp"
 #include "app/result_folder.hpp"
-#include "app/step_advice.hpp"
 #include "app/text.hpp"
 #include "app/version.hpp"
 #include "common/error.hpp"
@@ -225,6 +225,16 @@ class Run {
                     scene_.solver.time_step, scene_.solver.iterations, backend_name(), queue_.device().name,
                     precision_name(), queue_.threads(), queue_.threads() == 1 ? "" : "s"));
     for (const auto& warning : step_warnings(scene_)) say(fmt::format("  warning: {}\n", warning));
+    if (solver_->step() > 0) return;
+    std::vector<Eigen::Vector3d> position;
+    std::visit(
+        [&](const auto& x) {
+          for (std::size_t i = 0; i < x.size(); i += 3)
+            position.emplace_back(double(x[i]), double(x[i + 1]), double(x[i + 2]));
+        },
+        solver_->positions().values);
+    for (const auto& warning : start_warnings(scene_, position, solver_->body_of_particle()))
+      say(fmt::format("  warning: {}\n", warning));
   }
 
   void farewell() {

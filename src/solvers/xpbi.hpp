@@ -55,6 +55,7 @@ class Xpbi final : public ParticleSolver<Real> {
     StepConstantsXpbi<Real> constants;
     bool plastic = false;
     Blocks blocks;
+    bool unloaded_shape = false;  ///< gradients in the unloaded shape
 
     /// With memory, the neighbours of an elastic body are those at rest, and so are its blocks.
     [[nodiscard]] bool rests() const { return Memory && !plastic; }

@@ -120,6 +120,11 @@ void Xpbi<Real, Memory>::build_groups() {
     const double modulus = source.elastic.youngs_modulus;
     group.constants.inverse_squared_step = Real(1 / (dt * dt));
     group.constants.penalty = Real(scene_.solver.hourglass * modulus);
+    // Pair and tensor multipliers are made for stresses in the present shape, the latter for an even penalty.
+    const bool scalar = scene_.solver.multiplier == scene::Multiplier::scalar;
+    const bool tensor = scene_.solver.multiplier == scene::Multiplier::tensor;
+    group.unloaded_shape = Memory && scalar && std::holds_alternative<std::monostate>(source.plastic);
+    group.constants.stiffening = tensor ? Real(0) : Penalty<Real>::stiffening / lattice_moment_;
     // A strain of one rounding unit has no direction left.
     group.constants.tiny = Real(double(std::numeric_limits<Real>::epsilon()) * std::sqrt(modulus));
     group.constants.violation_scale = Real(1 / std::sqrt(modulus));
@@ -360,10 +365,11 @@ template <class Real, bool Memory>
 void Xpbi<Real, Memory>::build_neighborhoods() {
   // Pairs that may come too close during the step, in radii; a density counts everything within a spacing.
   const Real near = Real(!most_density_.empty() ? 2.0 : 2 * scene_.solver.least_distance + 0.2);
-  launch(queue_, "xpbi.neighborhoods", particles(),
-         BuildNeighborhoods<Real, Memory>{pairs(), position_.data(), displacement_gradient_.data(), radius_.data(),
-                                          Real(xpbi::cut) * lattice_moment_, near, 0, neighborhood_.data(),
-                                          extent_.data(), close_.data()});
+  for (const auto& group : groups_)
+    launch(queue_, "xpbi.neighborhoods", group.range.count,
+           BuildNeighborhoods<Real, Memory>{pairs(), position_.data(), displacement_gradient_.data(), radius_.data(),
+                                            Real(xpbi::cut) * lattice_moment_, near, group.unloaded_shape,
+                                            group.range.first, neighborhood_.data(), extent_.data(), close_.data()});
 }
 
 /// Blocks of space in the present positions, at least twice as wide as the farthest neighbour: two of one colour never
@@ -489,11 +495,12 @@ void Xpbi<Real, Memory>::end_step() {
   for (auto& group : groups_)
     std::visit(
         [&](const auto& material) {
-          launch(queue_, "xpbi.commit", group.range.count,
-                 CommitStep<Real, Memory, std::decay_t<decltype(material)>>{
-                     pairs(), neighborhood_.data(), position_.data(), increment_.data(), material,
-                     group.constants.penalty, group.range.first, displacement_gradient_.data(), energy_.data(),
-                     loading_.data(), flowed_.data(), pair_.data(), followed});
+          launch(
+              queue_, "xpbi.commit", group.range.count,
+              CommitStep<Real, Memory, std::decay_t<decltype(material)>>{
+                  pairs(), neighborhood_.data(), position_.data(), increment_.data(), material, group.constants.penalty,
+                  group.constants.stiffening, group.range.first, displacement_gradient_.data(), energy_.data(),
+                  loading_.data(), flowed_.data(), pair_.data(), followed});
         },
         group.material);
   this->take_step();

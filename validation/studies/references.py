@@ -74,7 +74,7 @@ def judge_specimen(context, check, run, spacing):
     loaded = curve[np.abs(curve[:, 0] - 1) > 0.02]
     error = 100 * np.abs(loaded[:, 1] / loaded[:, 2] - 1).max() if len(loaded) else np.nan
     check("specimen pulled to 1.5, memory: stress against the law", error, 0.2,
-          "an affine deformation is represented exactly; the ends' disturbance has decayed by exp(-2 pi) in the middle", unit="%")
+          "an affine deformation is represented exactly; the ends' disturbance fades as exp(-2.26 x/half width): below 0.1 % in the middle", unit="%")
     check("specimen pulled to 1.5, memory: pieces", pieces(run.frame()["points"], 2.1 * spacing)[0], 1,
           "an elastic body does not break; layers are 1.5 spacings apart")
     return f"{curve[-1, 1] / E:.4f} E at {curve[-1, 0]:.3f}, {part_text(run, 2.1 * spacing)}"

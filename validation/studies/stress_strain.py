@@ -1,6 +1,8 @@
 """Stress-strain curves: material points against closed forms, specimens between grips, cycles of plastic models."""
 
 import numpy as np
+from numpy.polynomial import legendre
+from scipy.linalg import eig
 from scipy.optimize import brentq
 
 from suite import laws
@@ -70,18 +72,18 @@ def closed_form(model, path, x, fiber):
 # ---- specimens
 
 WIDTH, GAUGE = 0.2, 0.6
+DENSITY, DAMPING, DURATION = 100.0, 20.0, 0.5
 
 
 def specimen_scene(model, method, spacing, strain):
     """A bar between two grips that move apart at the same speed; each grip holds two layers behind its face and one in front."""
     grip = 2 * spacing
     length = GAUGE + 2 * grip
-    duration = 0.5
-    speed = strain * GAUGE / 2 / duration
-    solid = {"density": 100.0, "elastic": elastic(model, E, NU)}
+    speed = strain * GAUGE / 2 / DURATION
+    solid = {"density": DENSITY, "elastic": elastic(model, E, NU)}
     # Jacobi sweeps leave no bias of the scalar multiplier (see the study `cantilever`).
-    solver = {"method": method, "time_step": 5e-4, "end_time": duration, "iterations": int(round(1.0 / spacing)),
-              "scheme": "jacobi", "relaxation": 0.5, "damping": 20.0}
+    solver = {"method": method, "time_step": 5e-4, "end_time": DURATION, "iterations": int(round(1.0 / spacing)),
+              "scheme": "jacobi", "relaxation": 0.5, "damping": DAMPING}
     return {
         "solver": solver,
         "world": {"gravity": [0.0, 0.0, 0.0]},
@@ -109,6 +111,50 @@ def mid_section(run, model, spacing):
     return np.array(curve)
 
 
+def decay_of_ends(model, stretch, order=4):
+    """How fast a disturbance of the ends fades along a square bar that is stretched, as exp(-k x/half width): the slowest k of
+    displacements u(y, z) exp(-k x) that leave the sides free, with the law's tangent moduli at this stretch. u is a sum of products
+    of Legendre polynomials with the symmetry of the grips: y and z may be reversed or exchanged. At small strain k = 2.26."""
+    lateral = laws.lateral_stretch(model, stretch, E, NU)
+    F, step = np.diag([stretch, lateral, lateral]), 1e-6
+    moduli = np.array([(laws.stress(model, F + d, E, NU) - laws.stress(model, F - d, E, NU)).ravel() / (2 * step * E)
+                       for d in step * np.eye(9).reshape(9, 3, 3)]).T
+    nodes, weights = legendre.leggauss(2 * order + 2)
+    P = legendre.legvander(nodes, 2 * order - 1).T
+    D = np.array([legendre.legval(nodes, legendre.legder(unit)) for unit in np.eye(2 * order)])
+    along, across = [], []  # parts of the gradient of u exp(-k x): -k along + across
+    for m in range(2 * order):
+        for n in range(0, 2 * order if m % 2 else m + 1, 2):
+            u, gradient = np.zeros((2, 3, 3, len(nodes), len(nodes)))
+            for i, (f, fy, fz) in enumerate([(np.outer(P[m], P[n]), np.outer(D[m], P[n]), np.outer(P[m], D[n])),
+                                             (np.outer(P[n], P[m]), np.outer(D[n], P[m]), np.outer(P[n], D[m]))]):
+                component = i + 1 if m % 2 else 0
+                u[component, 0] += f
+                gradient[component, 1] += fy
+                gradient[component, 2] += fz
+            along.append(u.reshape(9, -1))
+            across.append(gradient.reshape(9, -1))
+
+    def integral(a, b):
+        return np.einsum("apq,pr,brq,q->ab", np.array(a), moduli, np.array(b), np.outer(weights, weights).ravel(), optimize=True)
+
+    zero, mixed = np.zeros((len(along),) * 2), integral(across, along)
+    k = eig(np.block([[zero, np.eye(len(along))], [integral(across, across), mixed.T - mixed]]),
+            np.block([[np.eye(len(along)), zero], [zero, integral(along, along)]]), right=False)
+    return k.real[np.isfinite(k) & (k.real > 0.1)].min()  # without translation and stretch, k = 0
+
+
+def disturbance(model, stretch, spacing, strain):
+    """Largest part of the stress in the middle that is not the law's. Grips add it where they hold the bar's width, and it fades on the
+    way from the nearer and from the farther layer that they hold. The sides move inwards at nu times the rate of strain, against the
+    damping: a lateral stress, of which 2 nu acts along the bar."""
+    stress = laws.uniaxial(model, stretch, E, NU)
+    held = laws.principal_stress(model, [stretch, 1.0, 1.0], E, NU)[0] / stress - 1
+    k = decay_of_ends(model, stretch)
+    lateral = DENSITY * DAMPING * NU * strain / DURATION * (WIDTH / 2)**2 / 3
+    return held * sum(np.exp(-k * way / (WIDTH / 2)) for way in (GAUGE / 2 - spacing, GAUGE / 2)) + abs(2 * NU * lateral / stress)
+
+
 def specimens(context, result, method):
     spacing = 0.05 if context.quick else 0.025
     models = ["neo-hookean", "hencky"] if context.quick or method == "xpbi" else [m for m in MODELS if m != "linear"]
@@ -117,19 +163,23 @@ def specimens(context, result, method):
               for model in models for name, strain in strains.items()}
     runs = context.simulate_all(scenes)
     figure, axis = panels(1)
-    rows, worst = [], 0.0
+    rows, worst, largest = [], 0.0, 0.0
     for k, model in enumerate(models):
-        for name in strains:
+        for name, strain in strains.items():
             run = runs[f"{model}_{name}"]
             if not run.ok:
-                rows.append([model, name, "", "", run.message.splitlines()[0] if run.message else "failed"])
-                worst = float("inf")
+                rows.append([model, name, "", "", run.message.splitlines()[0] if run.message else "failed", ""])
+                worst = largest = float("inf")
                 continue
             curve = mid_section(run, model, spacing)
-            loaded = curve[np.abs(curve[:, 0] - 1) > 0.02]
-            error = np.abs(loaded[:, 1] / loaded[:, 2] - 1).max()
-            worst = max(worst, error)
-            rows.append([model, name, number(curve[-1, 0], 5), number(curve[-1, 1] / E, 5), number(100 * error, 2)])
+            late = curve[len(curve) // 2:]  # the waves of the start have died down
+            errors = np.abs(late[:, 1] / late[:, 2] - 1)
+            allowed = np.array([disturbance(model, stretch, spacing, strain) for stretch in late[:, 0]])
+            n = np.argmax(errors / allowed)
+            worst = max(worst, errors[n] / allowed[n])
+            largest = max(largest, errors.max())
+            rows.append([model, name, number(curve[-1, 0], 5), number(curve[-1, 1] / E, 5), number(100 * errors[n], 2),
+                         number(100 * allowed[n], 2)])
             axis.plot(curve[:, 0], curve[:, 1] / E, linestyle="", marker="o", markersize=4, color=COLORS[k])
         stretch = np.linspace(0.8, 1.55, 60)
         axis.plot(stretch, [laws.uniaxial(model, s, E, NU) / E for s in stretch], color=COLORS[k], label=model)
@@ -138,10 +188,13 @@ def specimens(context, result, method):
     finish(result, figure, f"stress_strain_specimen_{method}", f"Middle section of a bar between grips, {method} (dots), against "
            "the closed form (lines).")
     result.table(f"Bar between grips, {method}, spacing {spacing * 1e3:g} mm",
-                 ["law", "", "last stretch", "stress / E", "largest error [%]"], rows)
-    result.check(f"stress of the specimen against the law, {method}", 100 * worst, 0.2,
-                 "a straight bar is an affine deformation, which the gradients represent exactly; the ends' disturbance has decayed "
-                 "by exp(-2 pi) = 0.2 % in the middle, three half widths away", unit="%")
+                 ["law", "", "last stretch", "stress / E", "error [%]", "its bound [%]"], rows,
+                 "Where the error comes nearest to its bound, from half of the way on, when the waves of the start have died down.")
+    result.check(f"error of the specimen's stress over the disturbance of its ends, {method}", worst, 1.0,
+                 "a straight bar is an affine deformation, which the gradients represent exactly, so that only the ends disturb it; what "
+                 "the grips add (35 % of the stress at small strain) fades as exp(-2.26 x/half width) there, and at large strain by the "
+                 "law's tangent moduli; damping of the sides adds 0.01 % at most")
+    result.check(f"largest error of the specimen's stress, {method}", 100 * largest, 0.2, "what an earlier trial of the method reached", unit="%")
 
 
 # ---- plastic cycles at a material point
@@ -214,16 +267,30 @@ def sand_cycle(context, count):
     return [("pressure held", strains, found / E, scalar_plasticity(np.sqrt(1.5) * strains, 2 * mu, radius) / E)]
 
 
+CLAY = {"slope": 1.2, "cohesion": 0.1, "hardening": 3.0}
+
+
+def clay_ellipse(log_volume):
+    """Centre and half width in pressure, in units of the bulk modulus."""
+    p0 = 1e-5 + np.sinh(CLAY["hardening"] * max(-log_volume, 0))
+    return (1 - CLAY["cohesion"]) / 2 * p0, (1 + CLAY["cohesion"]) / 2 * p0
+
+
+def clay_strength(pressure, log_volume):
+    """q on the ellipse."""
+    center, half_width = clay_ellipse(log_volume)
+    return CLAY["slope"] * np.sqrt((half_width**2 - (pressure - center)**2) / (1 + 2 * CLAY["cohesion"]))
+
+
 def clay_cycle(context, count):
     mu, lam = laws.lame(E, NU)
-    kappa, hardening, start = lam + 2 * mu / 3, 3.0, -0.01
-    solid = material("hencky", plastic={"model": "cam-clay", "slope": 1.2, "cohesion": 0.1, "hardening": hardening,
-                                        "log_volume": start, "form": "hencky"})
-    strains = legs([0, -0.2, -0.12, -0.25], 3 * count)
+    kappa, start = lam + 2 * mu / 3, -0.01
+    solid = material("hencky", plastic={"model": "cam-clay", **CLAY, "log_volume": start, "form": "hencky"})
+    strains = legs([0, -0.2, -0.035, -0.25], 3 * count)
     found = -np.trace(follow(context, solid, [np.exp(e / 3) * np.eye(3) for e in strains]), axis1=1, axis2=2) / 3
 
     def yield_pressure(log_volume):
-        return kappa * (1e-5 + np.sinh(hardening * max(-log_volume, 0)))
+        return kappa * sum(clay_ellipse(log_volume))
 
     def compressed(strain):  # strain = -p/kappa + (alpha - alpha_0), p = p0(alpha)
         return brentq(lambda a: -yield_pressure(a) / kappa + (a - start) - strain, start - 1, start)
@@ -238,12 +305,99 @@ def clay_cycle(context, count):
     return [("pressure", strains, found / E, np.array(expected) / E)]
 
 
+CLAY_START = -0.05
+CLAY_SHEAR, CLAY_BACK = 1.0, 0.3  # strain of the first leg, and how far it is taken back
+CLAY_SIDES = {"wet": 0.75, "dry": 0.25}  # pressure over p0: above and below the centre of the ellipse (0.45)
+
+
+def clay_pressure(side):
+    return CLAY_SIDES[side] * sum(clay_ellipse(CLAY_START))
+
+
+def clay_shear(context, count):
+    """Triaxial compression at constant volume, hence constant pressure: q over the axial strain."""
+    mu, lam = laws.lame(E, NU)
+    kappa = lam + 2 * mu / 3
+    strains = legs([0, CLAY_SHEAR], 10 * count)
+    strains = np.concatenate([strains, CLAY_SHEAR - legs([0, CLAY_BACK], 3 * count)])
+    curves = []
+    for form in ("hencky", "neo-hookean"):
+        solid = material(form, plastic={"model": "cam-clay", **CLAY, "log_volume": CLAY_START, "form": form})
+        for side in CLAY_SIDES:
+            pressure = clay_pressure(side)
+            volume = np.exp(-pressure) if form == "hencky" else np.sqrt(1 - 2 * pressure)
+            tau = follow(context, solid, [volume**(1 / 3) * isochoric(-e) for e in strains])
+            expected = kappa * sheared_clay(form, pressure, volume, strains, mu / kappa)
+            curves.append((f"{form}, {side}", strains, -np.sqrt(1.5) * deviator_along(tau) / E, expected / E))
+    return curves
+
+
+def clay_shear_stress(form, e, mu):
+    """q of the elastic axial compression e (log strain)."""
+    return 3 * mu * e if form == "hencky" else mu * (np.exp(e) - np.exp(-2 * e))
+
+
+def sheared_clay(form, pressure, volume, strains, mu):
+    """q at the strains, by the rule of the model; moduli in units of the bulk modulus."""
+    log_volume, elastic_strain, last, found = CLAY_START, 0.0, 0.0, []
+    for strain in strains:
+        elastic_strain += strain - last
+        last = strain
+        center, half_width = clay_ellipse(log_volume)
+        q, strength = clay_shear_stress(form, elastic_strain, mu), clay_strength(pressure, log_volume)
+        if abs(q) > strength:
+            part = CLAY["slope"] * half_width / np.hypot(CLAY["slope"] * (pressure - center), np.sqrt(1 + 2 * CLAY["cohesion"]) * q)
+            crossing = center + part * (pressure - center)
+            log_volume += crossing - pressure if form == "hencky" else np.log(volume / np.sqrt(1 - 2 * crossing))
+            elastic_strain = brentq(lambda e: clay_shear_stress(form, e, mu) - np.sign(q) * strength, -2, 2, xtol=1e-15)
+        found.append(clay_shear_stress(form, elastic_strain, mu))
+    return np.array(found)
+
+
+def critical_clay(result, curves):
+    """First yield on the ellipse, and what long shear ends at: the ellipse whose centre is the pressure, from either side."""
+    mu, lam = laws.lame(E, NU)
+    kappa = lam + 2 * mu / 3
+    stiffness, beta = 3 * mu / kappa, CLAY["cohesion"]
+    rows, first, last, bound = [], 0.0, 0.0, 0.0
+    for label, strains, found, _ in curves:
+        form, side = label.split(", ")
+        pressure = clay_pressure(side)
+        at_yield = clay_strength(pressure, CLAY_START)
+        end = -np.arcsinh(2 * pressure / (1 - beta) - 1e-5) / CLAY["hardening"]
+        critical = clay_strength(pressure, end)
+        outside = int(np.argmax(clay_shear_stress(form, strains, mu / kappa) > at_yield))
+        reached = found[np.argmax(strains)] * E / kappa
+        # Rate at which log_volume approaches its end, from the flow of infinitely small steps; finite ones flow 1/(1 + u) of it, where u,
+        # the part by which a step leaves the ellipse, stays below 1.
+        slowest, steepest = np.inf, 0.0
+        for a in np.linspace(CLAY_START, end, 100)[:-1]:
+            center, half_width = clay_ellipse(a)
+            q, slope = clay_strength(pressure, a), (clay_strength(pressure, a + 1e-7) - clay_strength(pressure, a - 1e-7)) / 2e-7
+            b = (pressure - center) * (1 + 2 * beta) * q / (CLAY["slope"] * half_width)**2
+            slowest = min(slowest, -b * stiffness / (1 - b * slope) / (end - a))
+            steepest = max(steepest, abs(slope))
+        flow = CLAY_SHEAR - strains[outside]
+        first = max(first, abs(found[outside] * E / kappa / at_yield - 1))
+        last = max(last, abs(reached / critical - 1))
+        bound = max(bound, steepest / critical * abs(end - CLAY_START) * np.exp(-slowest * flow / 2))
+        rows.append([label, number(CLAY_SIDES[side], 3), number(at_yield, 5), number(found[outside] * E / kappa, 5), number(critical, 5),
+                     number(reached, 5), "hardens" if reached > at_yield else "softens"])
+    result.table("Cam-clay sheared at constant volume: q over the bulk modulus",
+                 ["form, side", "p/p0", "ellipse", "first yield", "critical state", "after long shear", ""], rows,
+                 "Above the centre of its ellipse clay compacts and hardens, below it dilates and softens, until the centre is at its pressure.")
+    result.check("cam-clay, sheared: first yield against the ellipse", first, 1e-9, "a step ends on the ellipse that it began with: rounding")
+    result.check("cam-clay, sheared: q after long shear against the critical state", last, bound,
+                 "the centre of the ellipse approaches the pressure exponentially: at the slowest rate on its way, halved because finite steps "
+                 "flow less")
+
+
 def snow_cycle(context, count):
     mu, lam = laws.lame(E, NU)
     limit, hardening = 0.025, 10.0
     solid = material("fixed-corotated", plastic={"model": "snow", "critical_compression": limit, "critical_stretch": 0.0075,
                                                  "hardening": hardening})
-    stretches = legs([1, 0.9, 0.905, 0.86], count)
+    stretches = legs([1, 0.9, 0.925, 0.86], count)
     found = follow(context, solid, [np.diag([s, 1.0, 1.0]) for s in stretches])[:, 0, 0]
     expected, plastic = [], 1.0
     for s in stretches:
@@ -271,52 +425,167 @@ def foam_rates(context, count):
     return curves
 
 
-def creep_relaxation(context, count):
+PASTE = {"yield_stress": 0.005 * E, "viscosity": 0.005 * E}
+PASTE_RATES = (1.0, 2.0)  # of the deviator of strain [1/s]
+
+
+def foam_cycle(context, count):
+    """Loaded at a constant rate, held, and loaded the other way (power 1): the overstress follows exponentials of the time eta/(2 mu)."""
     mu, _ = laws.lame(E, NU)
-    rate, dt, limit, shear = 5.0, 0.02, 0.02, 0.2
-    solid = material("stvk", plastic={"model": "creep", "yield_strain": limit, "rate": rate, "max_strain": 1.0})
+    eta, limit = PASTE["viscosity"], np.sqrt(2 / 3) * PASTE["yield_stress"]
+    time = eta / (2 * mu)
+    solid = material("hencky", plastic={"model": "herschel-bulkley", **PASTE, "power": 1.0})
+    load, hold, back = 3.5 * time, 1.5 * time, 4 * time
+    dt = foam_step(count) * time
+    times = dt * np.arange(1, round((load + hold + back) / dt) + 1)
+    curves = []
+    for rate in PASTE_RATES:
+        def flowing(t):
+            return limit + eta * rate * (1 - np.exp(-t / time))
+
+        rise = limit / (2 * mu * rate)
+        loaded = flowing(load - rise) - limit
+        held = loaded * np.exp(-hold / time)
+        fall = time * np.log(1 + held / (eta * rate))
+
+        def stress(t):
+            if t < load:
+                return 2 * mu * rate * t if t < rise else flowing(t - rise)
+            if t < load + hold:
+                return limit + loaded * np.exp((load - t) / time)
+            t -= load + hold
+            if t < fall:
+                return limit - eta * rate + (held + eta * rate) * np.exp(-t / time)
+            t -= fall
+            return limit - 2 * mu * rate * t if t < 2 * rise else -flowing(t - 2 * rise)
+
+        strains = rate / np.sqrt(1.5) * (np.minimum(times, load) - np.maximum(times - load - hold, 0))
+        found = deviator_along(follow(context, solid, map(isochoric, strains), dt))
+        curves.append((f"rate {rate:g}/s", strains, found / E, np.array([stress(t) for t in times]) / E))
+    return curves
+
+
+def foam_step(count):
+    """Step of foam_cycle over its relaxation time."""
+    return 0.5 / count
+
+
+def foam_bound(curves, count):
+    # An implicit Euler step z on y' = -y errs by z^2/2 |y''|, at most z^2/2 times twice the steady overstress; as errors decay with y, they
+    # sum up to 1/z of one. Between leaving and reaching the yield point nothing decays: two more.
+    z = foam_step(count)
+    return max(z * (1 + 2 * z) * PASTE["viscosity"] / E * rate / np.abs(curve[3]).max() for rate, curve in zip(PASTE_RATES, curves))
+
+
+CREEP = {"yield_strain": 0.02, "rate": 5.0}
+
+
+def creep_step(count):
+    """Step over the time of creep, 1/rate."""
+    return 0.5 / count
+
+
+def creep_relaxation(context, count):
+    """Held at constant strain: the elastic strain decays as exp(-rate t), down to the yield strain or until max_strain is used up."""
+    mu, lam = laws.lame(E, NU)
+    dt, shear = creep_step(count) / CREEP["rate"], 0.2
     F = np.array([[1, shear, 0], [0, 1, 0], [0, 0, 1.0]])
+    e = (F.T @ F - np.eye(3)) / 2
+    inverse, size = np.linalg.inv(F), np.linalg.norm(e)
+    at_once = np.linalg.norm(2 * mu * e + lam * np.trace(e) * np.eye(3))
     times = dt * np.arange(1, 5 * count + 1)
-    tau = follow(context, solid, [F] * len(times), dt)
-    inverse = np.linalg.inv(F)
-    found = np.array([np.linalg.norm(inverse @ t @ inverse.T) for t in tau])  # second Piola stress
-    e0 = (F.T @ F - np.eye(3)) / 2
-    expected, e = [], e0.copy()
-    for _ in times:
-        if np.linalg.norm(e) > limit:
-            e = e * (1 - dt * rate)
-        _, lam = laws.lame(E, NU)
-        expected.append(np.linalg.norm(2 * mu * e + lam * np.trace(e) * np.eye(3)))
-    return [("held shear 0.2", times, found / E, np.array(expected) / E)]
+    curves = []
+    for most in (1.0, 0.08):
+        solid = material("stvk", plastic={"model": "creep", **CREEP, "max_strain": most})
+        tau = follow(context, solid, [F] * len(times), dt)
+        found = np.array([np.linalg.norm(inverse @ t @ inverse.T) for t in tau])  # second Piola stress
+        left = np.maximum(np.exp(-CREEP["rate"] * times), max(CREEP["yield_strain"], size - most) / size)
+        curves.append((f"max_strain {most:g}", times, found / E, at_once * left / E))
+    return curves
+
+
+def creep_bound(curves, count):
+    # (1 - z)^n is below exp(-n z) by n z^2/2 exp((1 - n) z) at most, largest at n z = 1; the last step may pass the limit by z of it.
+    # The largest stress is that after the first step, exp(-z) of the first.
+    z, expected = creep_step(count), curves[0][3]
+    return z * max(np.exp(2 * z) / (2 * np.e), expected.min() / expected[0])
+
+
+def creep_cycle(context, count):
+    """A Green strain a N is raised, held and taken back; N has no trace, so that the stress along it is 2 mu (a - plastic part)."""
+    mu, _ = laws.lame(E, NU)
+    z, most = creep_step(count), 0.05
+    solid = material("stvk", plastic={"model": "creep", **CREEP, "max_strain": most})
+    direction = np.array([2.0, -1.0, -1.0]) / np.sqrt(6)
+    strains = legs([0, 0.103, 0.103, 0.0], 2 * count)
+    stretches = [np.sqrt(1 + 2 * a * direction) for a in strains]
+    tau = follow(context, solid, map(np.diag, stretches), z / CREEP["rate"])
+    found = np.array([np.sum(direction * np.diag(t) / s**2) for t, s in zip(tau, stretches)])
+    plastic, expected = 0.0, []
+    for a in strains:
+        if abs(a - plastic) > CREEP["yield_strain"]:
+            plastic += z * (a - plastic)
+        plastic = np.clip(plastic, -most, most)
+        expected.append(2 * mu * (a - plastic))
+    return [("raised, held, taken back", strains, found / E, np.array(expected) / E)]
+
+
+def clay_bound(curves, count):
+    mu, lam = laws.lame(E, NU)
+    _, strains, _, expected = curves[0]
+    return (lam + 2 * mu / 3) / E * np.abs(np.diff(strains)).max() / np.abs(expected).max()
 
 
 CYCLES = {  # name: (function, abscissa, ordinate, bound as a part of the largest stress, origin)
     "von-mises": (metal_cycle, "strain", "dev tau / E", 1e-9, "radial return is exact on a straight path: rounding"),
     "drucker-prager": (sand_cycle, "strain at constant pressure", "dev tau / E", 1e-9,
                        "constant pressure makes the cone a cylinder: rounding"),
-    "cam-clay": (clay_cycle, "log volume", "pressure / E", lambda count: 0.34 / count,
-                 "the mapping hardens with the state at the start of a step, so that it lags by up to one elastic step, kappa times the strain"),
     "snow": (snow_cycle, "confined strain", "tau11 / E", 1e-9, "stretches are clamped exactly: rounding"),
-    "herschel-bulkley": (foam_rates, "plastic rate [1/s]", "|dev tau| / E", 0.01,
-                         "the bar's rate falls as it gets longer; the elastic strain that this releases, below 1 %, adds to the plastic rate"),
-    "creep": (creep_relaxation, "time [s]", "stress / E", 1e-9, "the same geometric decay: rounding"),
+    "cam-clay, compressed": (clay_cycle, "log volume", "pressure / E", clay_bound,
+                             "the mapping hardens with the state at the start of a step, so that it lags by up to one elastic step, "
+                             "kappa times the strain"),
+    "cam-clay, sheared": (clay_shear, "axial compression at constant volume", "q / E", 1e-9,
+                          "the same steps by the formulae of the model: rounding"),
+    "herschel-bulkley, steady": (foam_rates, "plastic rate [1/s]", "|dev tau| / E", 0.01,
+                                 "the bar's rate falls as it gets longer; the elastic strain that this releases, below 1 %, adds to the "
+                                 "plastic rate"),
+    "herschel-bulkley, cycle": (foam_cycle, "strain", "dev tau / E", foam_bound,
+                                "implicit Euler steps of z relaxation times miss an exponential by z/2 of what it decays by, at most twice "
+                                "the steady overstress"),
+    "creep, held": (creep_relaxation, "time [s]", "stress / E", creep_bound,
+                    "(1 - z)^n is below exp(-n z) by z exp(z)/(2 e) at most; the last step may pass the yield strain by z of it"),
+    "creep, cycle": (creep_cycle, "strain", "stress / E", 1e-9, "the same steps by the formulae of the model: rounding"),
 }
+
+
+def residual_strain(strains, stresses):
+    """Where the stress first changes its sign; nan: nowhere."""
+    turn = np.nonzero(stresses[1:] * stresses[:-1] < 0)[0]
+    if not len(turn):
+        return np.nan
+    n = turn[0]
+    return strains[n] - stresses[n] * (strains[n + 1] - strains[n]) / (stresses[n + 1] - stresses[n])
 
 
 def cycles(context, result):
     count = 5 if context.quick else 20
     figure, grid = panels(3, height=4.0)
     figure.clear()
-    grid = figure.subplots(2, 3).ravel()
-    figure.set_size_inches(13, 7.4)
-    rows = []
+    grid = figure.subplots(3, 3).ravel()
+    figure.set_size_inches(13, 11)
+    rows, loops, curves_of = [], [], {}
     for axis, (name, (function, abscissa, ordinate, bound, origin)) in zip(grid, CYCLES.items()):
-        worst, bound = 0.0, bound(count) if callable(bound) else bound
-        for k, (label, x, found, expected) in enumerate(function(context, count)):
-            plot = axis.loglog if name == "herschel-bulkley" else axis.plot
+        curves = curves_of[name] = function(context, count)
+        worst, bound = 0.0, bound(curves, count) if callable(bound) else bound
+        for k, (label, x, found, expected) in enumerate(curves):
+            plot = axis.loglog if name == "herschel-bulkley, steady" else axis.plot
             plot(x, expected, color=COLORS[k], label=label)
             plot(x, found, linestyle="", marker="o", markersize=3.5, color=COLORS[k])
             worst = max(worst, np.abs(found - expected).max() / np.abs(expected).max())
+            rest = residual_strain(x, expected)
+            if np.isfinite(rest):
+                loops.append([name, label, number(rest, 4), number(residual_strain(x, found), 4),
+                              number(np.trapezoid(expected, x), 4), number(np.trapezoid(found, x), 4)])
         axis.set(title=name, xlabel=abscissa, ylabel=ordinate)
         axis.legend(fontsize=8)
         rows.append([name, number(worst, 2), number(bound, 2)])
@@ -324,6 +593,10 @@ def cycles(context, result):
     finish(result, figure, "stress_strain_cycles", "Plastic models at a material point (dots) against closed forms (lines): loading, "
            "unloading and loading the other way; steady flow over the rate; relaxation at a held strain.")
     result.table("Plastic models: largest deviation as a part of the largest stress", ["model", "deviation", "bound"], rows)
+    result.table("Their loops", ["model", "", "residual strain", "measured", "work / E", "measured"], loops,
+                 "Residual strain: where the first unloading ends without stress. Work: area under the whole curve, by trapezoids between its "
+                 "points. The closed form stands before what was measured.")
+    critical_clay(result, curves_of["cam-clay, sheared"])
 
 
 def run(context, result):

@@ -1,4 +1,4 @@
-#include "app/step_advice.hpp"
+#include "app/advice.hpp"
 
 #include <fmt/format.h>
 
@@ -65,6 +65,31 @@ std::vector<std::string> step_warnings(const scene::Scene& scene) {
         fmt::format("something moves {:.2g} spacings per step: neighbours are chosen once per step, so use a step of "
                     "{:.2g} s.",
                     moved, dt * 0.25 / moved));
+  return warnings;
+}
+
+std::vector<std::string> start_warnings(const scene::Scene& scene, const std::vector<Eigen::Vector3d>& position,
+                                        const std::vector<std::int32_t>& body) {
+  std::vector<char> held(scene.bodies.size());  // embedded on purpose
+  for (const auto& fixture : scene.fixtures) held[fixture.body] = 1;
+  constexpr std::size_t enough = 100000;  // particles, to tell of bodies
+  const std::size_t stride = 1 + position.size() / enough;
+  std::vector<std::string> warnings;
+  for (const auto& collider : scene.colliders) {
+    std::vector<double> deepest(scene.bodies.size());
+    for (std::size_t i = 0; i < position.size(); i += stride) {
+      const auto b = std::size_t(body[i]);
+      const double distance = geometry::signed_distance(collider.shape, position[i]);
+      if (held[b] == 0) deepest[b] = std::max(deepest[b], collider.inside ? distance : -distance);
+    }
+    for (std::size_t b = 0; b < deepest.size(); ++b)
+      if (deepest[b] > 0.25 * scene.bodies[b].spacing)
+        warnings.push_back(
+            fmt::format("body \"{}\" starts {:.2g} m {} collider \"{}\", which will throw it out. Move one "
+                        "of them.",
+                        scene.bodies[b].name, deepest[b] + 0.5 * scene.bodies[b].spacing,
+                        collider.inside ? "outside of" : "inside", collider.name));
+  }
   return warnings;
 }
 

@@ -13,5 +13,10 @@ namespace ductile::app {
 [[nodiscard]] double shortest_wave_time(const scene::Scene& scene);
 /// What is doubtful about the scene's time step, a sentence each.
 [[nodiscard]] std::vector<std::string> step_warnings(const scene::Scene& scene);
+/// What is doubtful about where bodies start: inside colliders, which throw them out. Particles are given by position
+/// and body.
+[[nodiscard]] std::vector<std::string> start_warnings(const scene::Scene& scene,
+                                                      const std::vector<Eigen::Vector3d>& position,
+                                                      const std::vector<std::int32_t>& body);
 
 }  // namespace ductile::app
