@@ -1,7 +1,7 @@
 """A clamped beam under its weight, settled and swinging, against finite elements."""
 
 import numpy as np
-from scipy.optimize import least_squares
+from scipy.optimize import brentq, least_squares
 
 from suite.plots import COLORS, MARKERS, finish, panels
 from suite.result import number
@@ -9,12 +9,14 @@ from suite.scene import box, elastic
 
 TITLE = "Cantilever against finite elements"
 SHOWS = ("The settled end of a clamped beam under its own weight, for soft to stiff materials and several particle spacings, against "
-         "quadratic finite elements of the same law, and the order of convergence there and for a bar without a clamp; how the error "
-         "depends on the time step and the iterations; the first swing and the period of the released beam.")
+         "quadratic finite elements of the same law; the order of convergence there, for the outer half of the beam and for a bar "
+         "without a clamp; how the error depends on the time step and the iterations; the first swing and the period of the released beam.")
 ANSWERS = "P1, cantilever against implicit FEM for E = 1e4, 1e5, 1e6 Pa; P0, comparison with FEM"
 
 LENGTH, WIDTH, DENSITY, NU = 1.0, 0.2, 100.0, 0.3
 MODULI = [1e4, 1e5, 1e6]
+ORDER = 1.8
+TRIAL = "goal, set by a separate trial program in double precision that solves the same lattices' equations to rest"
 
 
 def settled_reference(context):
@@ -29,12 +31,14 @@ def frequency(E):
 
 def beam_scene(E, spacing, method="total-lagrangian", step=1e-3, end=None, damping=None, **solver):
     """The body reaches two spacings behind the wall; everything up to one spacing in front of it is held. Two probes take the
-    last two layers, from which the end face is extrapolated."""
+    last two layers, from which the end face is extrapolated, and two the layers beside the middle, where there are such."""
     behind = 2 * spacing
     omega = frequency(E)
     settings = {"method": method, "time_step": step, "end_time": end or float(np.ceil(9.5 / omega / 0.01) * 0.01),
                 "damping": 1.8 * omega if damping is None else damping, **solver}
-    layers = [LENGTH - 0.5 * spacing, LENGTH - 1.5 * spacing]
+    layers = {"last": LENGTH - 0.5 * spacing, "before": LENGTH - 1.5 * spacing}
+    if has_middle(spacing):
+        layers |= {"inner": LENGTH / 2 - 0.5 * spacing, "outer": LENGTH / 2 + 0.5 * spacing}
     return {
         "solver": settings,
         "materials": {"m": {"density": DENSITY, "elastic": elastic("hencky", E, NU)}},
@@ -42,7 +46,7 @@ def beam_scene(E, spacing, method="total-lagrangian", step=1e-3, end=None, dampi
                     "shape": box([LENGTH + behind, WIDTH, WIDTH], [(LENGTH - behind) / 2, 0, 0])}],
         "fixtures": [{"name": "wall", "body": "beam", "region": box([2 * (behind + spacing), 1, 1], [-behind, 0, 0])}],
         "probes": [{"name": name, "body": "beam", "region": box([0.5 * spacing, 1, 1], [x, 0, 0])}
-                   for name, x in zip(["last", "before"], layers)],
+                   for name, x in layers.items()],
         "output": {"interval": 0.02 if end else 0.1, "fields": ["volume_ratio"]},
     }
 
@@ -57,6 +61,21 @@ def end_face(run):
     return probes["time"], *parts
 
 
+def has_middle(spacing):
+    """Whether the middle of the beam lies between two layers."""
+    return abs(LENGTH / 2 / spacing - round(LENGTH / 2 / spacing)) < 1e-6
+
+
+def outer_deflection(run):
+    """Of the end face from the tangent at the middle of the beam: the outer half bends as if it were clamped there, and does not see the
+    wall."""
+    probes = run.probes
+    at = {name: np.array([probes[f"{name}.{axis}"][-1] for axis in "xz"]) for name in ("last", "before", "inner", "outer")}
+    along = (at["outer"] - at["inner"]) / np.linalg.norm(at["outer"] - at["inner"])
+    end = 1.5 * at["last"] - 0.5 * at["before"] - (at["inner"] + at["outer"]) / 2
+    return float(end[0] * along[1] - end[1] * along[0])
+
+
 def solver_for(E, spacing, method):
     """Step and iterations at which the time discretisation no longer shows: a step of about 1.5 wave times per spacing, Jacobi
     sweeps, enough of them."""
@@ -66,10 +85,10 @@ def solver_for(E, spacing, method):
 
 
 def spacings_for(context, E, method, more):
-    """Four, and a fifth where the fastest method can afford it."""
+    """Four, and a fifth where it is affordable: 12.5 mm takes XPBI 6 minutes of one core, so it is run for one modulus."""
     if context.quick or more:
         return [0.05, 0.04]
-    return [0.05, 0.04, 0.1 / 3, 0.025] + [0.0125] * (E > 5e4 and method == "total-lagrangian")
+    return [0.05, 0.04, 0.1 / 3, 0.025] + [0.0125] * (E == 1e5 or E > 5e4 and method == "total-lagrangian")
 
 
 def error_law(sizes, errors):
@@ -80,8 +99,32 @@ def error_law(sizes, errors):
     def misfit(values):
         return (values[0] * (sizes / sizes[0])**values[1] - values[2] * sizes / sizes[0] - errors) / np.abs(errors).max()
 
-    c, p, b = least_squares(misfit, [2 * errors[0], 2.0, errors[0]], bounds=([-np.inf, 1.2, -np.inf], [np.inf, 4.0, np.inf])).x
+    c, p, b = least_squares(misfit, [2 * errors[0], 2.0, errors[0]], bounds=([-np.inf, 1.05, -np.inf], [np.inf, 6.0, np.inf])).x
     return c / sizes[0]**p, float(p), b / sizes[0]
+
+
+def fitted_range(sizes, errors):
+    """Lowest and highest order of error_law if one spacing is left out."""
+    parts = [[k for k in range(len(sizes)) if k != left] for left in range(len(sizes))]
+    orders = [error_law([sizes[k] for k in part], [errors[k] for k in part])[1] for part in parts]
+    return min(orders), max(orders)
+
+
+def difference_order(sizes, values):
+    """Order of value = limit + c s^p through three spacings, without a reference; nan where the differences change their sign or no order
+    up to 8 fits."""
+    (h1, h2, h3), (a, b, c) = sizes, values
+
+    def misfit(p):
+        return (a - b) * (h2**p - h3**p) - (b - c) * (h1**p - h2**p)
+
+    return brentq(misfit, 0.1, 8.0) if misfit(0.1) * misfit(8.0) < 0 else float("nan")
+
+
+def threes(spacings):
+    """The spacings from which orders are taken: 50, 33 and 25 mm, and 50, 25 and 12.5 mm."""
+    wanted = [(0.05, 0.1 / 3, 0.025), (0.05, 0.025, 0.0125)]
+    return [three for three in wanted if all(s in spacings for s in three)]
 
 
 def settled(context, result, method, reference, more=None):
@@ -90,15 +133,13 @@ def settled(context, result, method, reference, more=None):
     moduli = MODULI[1:2] if context.quick else MODULI
     spacings = {E: spacings_for(context, E, method, more) for E in moduli}
     scenes = {}
-    for E in moduli:
-        for spacing in sorted(spacings[E]):
-            options = solver_for(E, spacing, method)
-            scenes[f"{E:g}_{spacing:.5f}"] = beam_scene(E, spacing, method, **options, **(more or {}))
+    for spacing, E in sorted((s, E) for E in moduli for s in spacings[E]):  # the longest first
+        scenes[f"{E:g}_{spacing:.5f}"] = beam_scene(E, spacing, method, **solver_for(E, spacing, method), **(more or {}))
     runs = context.simulate_all(scenes)
     figure, axis = panels(1)
-    rows, orders, errors_at = [], {}, {}
+    rows, order_rows, outer_orders, errors_at = [], [], {}, {}
     for k, E in enumerate(moduli):
-        sizes, errors = [], []
+        sizes, errors, ends = [], [], {}
         for spacing in spacings[E]:
             run = runs[f"{E:g}_{spacing:.5f}"]
             if not run.ok:
@@ -111,16 +152,22 @@ def settled(context, result, method, reference, more=None):
             errors_at[E, spacing] = 100 * error
             sizes.append(spacing)
             errors.append(100 * error)
+            ends[spacing] = (z[-1], outer_deflection(run) if has_middle(spacing) else np.nan)
             rows.append([f"{E:.0e}", number(spacing * 1e3, 3), number(x[-1], 5), number(z[-1], 5), number(100 * error, 3),
                          number(run.seconds, 3)])
         axis.plot(sizes, errors, marker=MARKERS[k], color=COLORS[k], linestyle="", label=f"E = {E:.0e} Pa")
+        fit, verdict = "", ""
         if len(sizes) > 3 and E > 5e4:  # the softest beam's reference is itself only known to half a percent
-            c, orders[E], b = error_law(sizes, errors)
+            c, p, b = error_law(sizes, errors)
             fine = np.linspace(0, max(sizes), 100)
-            axis.plot(fine, c * fine**orders[E] - b * fine, color=COLORS[k], linewidth=1, linestyle="--",
-                      label=f"{c:.3g} s^{orders[E]:.2f} - {b:.3g} s")
-            result.remark(f"{label}, E = {E:.0e} Pa: error [%] = {c:.4g} s^{orders[E]:.2f} - {b:.3g} s, s in m. The linear term is a wall that stands "
-                          f"{b / 400:.2f} spacings in front of its place.")
+            axis.plot(fine, c * fine**p - b * fine, color=COLORS[k], linewidth=1, linestyle="--", label=f"{c:.3g} s^{p:.2f} - {b:.3g} s")
+            low, high = fitted_range(sizes, errors) if len(sizes) > 4 else (np.nan, np.nan)
+            fit = f"{p:.2f}" + (f" ({low:.2f} to {high:.2f})" if len(sizes) > 4 else "") + f", wall {b / 400:.2f} spacings in front"
+            verdict = "not met" if p < ORDER else "met" if low >= ORDER else "not certain"
+        for three in threes(ends):
+            of_end, of_outer = (difference_order(three, [ends[s][part] for s in three]) for part in (0, 1))
+            outer_orders[E] = of_outer
+            order_rows.append([f"{E:.0e}", ", ".join(f"{1e3 * s:.3g}" for s in three), number(of_outer, 3), number(of_end, 3), fit, verdict])
     axis.axhline(0, color="#888888", linewidth=1)
     axis.set(xlabel="particle spacing [m]", ylabel="error of the end's deflection [%]", title=label)
     axis.legend()
@@ -129,7 +176,11 @@ def settled(context, result, method, reference, more=None):
     result.table(f"Settled end face, {label}", ["E [Pa]", "spacing [mm]", "x [m]", "z [m]", "error [%]", "run [s]"], rows,
                  "Errors: of z; for E = 1e4 Pa, whose end hangs nearly straight down, of the displacement as a vector. Finite elements: "
                  + "; ".join(f"E = {E:.0e}: x {v[0]:.5f}, z {v[2]:.5f}" for E, v in reference.items()))
-    return errors_at, orders
+    if order_rows:
+        result.table(f"Orders of convergence, {label}", ["E [Pa]", "spacings [mm]", "outer half", "end", "end, fit of c s^p - b s", f"{ORDER} by the fit"], order_rows,
+                     "From the differences of the deflections at three spacings, without a reference; in brackets: the fit's range if one spacing is left "
+                     "out. `nan`: the differences change their sign.")
+    return errors_at, outer_orders
 
 
 def settled_checks(context, result, method, errors, orders):
@@ -139,19 +190,31 @@ def settled_checks(context, result, method, errors, orders):
     for (E, spacing), error in errors.items():
         if spacing == at and E > 5e4:
             result.check(f"{method}, E = {E:.0e}: error at {at * 1e3:g} mm", abs(error), limits[method] * scale,
-                         "expected of the method at 25 mm" + (", times the square of the spacing" if scale > 1 else ""), unit="%")
+                         TRIAL + (", for 25 mm, times the square of the spacing" if scale > 1 else ""), unit="%")
         if spacing == 0.0125 and method == "total-lagrangian":
-            result.check(f"{method}, E = {E:.0e}: error at 12.5 mm", abs(error), 1.5, "expected of the method", unit="%")
+            result.check(f"{method}, E = {E:.0e}: error at 12.5 mm", abs(error), 1.5, TRIAL, unit="%")
         if spacing == at and E < 5e4:
             result.check(f"{method}, E = {E:.0e}: error at {at * 1e3:g} mm", abs(error), 3.0 * scale,
-                         "the finite elements converge with first order there, to about 0.5 %", unit="%")
-    if not context.quick and method == "total-lagrangian":
-        own = {float(E): order for E, order in context.stored("cantilever_settled")["order"].items()}
+                         TRIAL + ("" if method == "total-lagrangian" else ", for the total-Lagrangian beam; XPBI is asked to be stable") +
+                         "; the finite elements are known to about 0.5 %", unit="%")
+    if not context.quick:
         for E, order in orders.items():
             if E > 5e4:
-                result.check(f"{method}, E = {E:.0e}: order of convergence, clamped", order, own[E],
-                             "that of the quadratic finite elements on the same beam: the stress is singular at the clamped edges, "
-                             "which limits every method; the clamp's position adds a linear term, which is fitted with it", least=True)
+                result.check(f"{method}, E = {E:.0e}: order of convergence, outer half", order, ORDER,
+                             f"gradients of second order where nothing is singular; {ORDER} is the goal for the whole beam", least=True)
+
+
+def order_remarks(context, result):
+    own = {float(E): order for E, order in context.stored("cantilever_settled")["order"].items()}
+    result.remark(f"Orders of the beam's end carry no bound. The goal of {ORDER} is not shown for it: the error is c s^p - b s, with a second term from "
+                  "the clamp, whose layers hold the beam a part of a spacing off the wall. The terms have opposite signs, so that the total-Lagrangian "
+                  "error crosses zero between 33 and 25 mm and does not fall from 25 to 12.5 mm; differences between spacings then look like an order of 3 to "
+                  "5, and the fit has three constants for four or five points: the order moves by half and more if one is left out. The stress "
+                  "is singular at the clamped edges besides, which holds "
+                  f"the quadratic finite elements to {own[1e6]:.2f} (E = 1e6 Pa) and {own[1e5]:.2f} (E = 1e5 Pa) on the same beam. The outer half does not see "
+                  "the clamp; its order is bounded, as is that of a bar without one.")
+    result.remark("XPBI's goal holds for steps of 0.2 ms; at 25 mm it is judged with 1 ms (E = 1e5 Pa) and 0.3 ms (E = 1e6 Pa). At 12.5 mm it is run for "
+                  "E = 1e5 Pa alone, because that takes 6 minutes of one core.")
 
 
 # ---- a bar without a clamp
@@ -332,6 +395,8 @@ def run(context, result):
     for method in context.methods("total-lagrangian", "xpbi"):
         errors, orders = settled(context, result, method, reference)
         settled_checks(context, result, method, errors, orders)
+    if not context.quick:
+        order_remarks(context, result)
     if context.has("xpbi") and not context.quick:
         settled(context, result, "xpbi", reference, {"reference": "current"})
         result.remark("With `reference = current`, kernels and neighbours follow the particles as in P1. Stretched elastic bodies then tear: "
