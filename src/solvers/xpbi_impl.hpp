@@ -125,8 +125,10 @@ void Xpbi<Real, Memory>::build_groups() {
     const bool tensor = scene_.solver.multiplier == scene::Multiplier::tensor;
     group.unloaded_shape = Memory && scalar && std::holds_alternative<std::monostate>(source.plastic);
     group.constants.stiffening = tensor ? Real(0) : Penalty<Real>::stiffening / lattice_moment_;
-    // A strain of one rounding unit has no direction left.
-    group.constants.tiny = Real(double(std::numeric_limits<Real>::epsilon()) * std::sqrt(modulus));
+    // A strain of one rounding unit has no direction left. Grains that open are left with a few, which must not pass
+    // for a stress that still acts.
+    const double rounding_units = scene_.solver.release ? 16 : 1;
+    group.constants.tiny = Real(rounding_units * double(std::numeric_limits<Real>::epsilon()) * std::sqrt(modulus));
     group.constants.violation_scale = Real(1 / std::sqrt(modulus));
     if (group.rests()) {
       const auto blocks = colour_blocks(scene_, particles_, group.range);
