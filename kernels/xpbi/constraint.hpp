@@ -131,10 +131,15 @@ template <class Real>
   const Real squares = held * held * misfit;
   return Real(0.5) * penalty * squares * (Real(1) + Real(0.5) * stiffening * squares);
 }
+/// The penalty of that part, Pa.
+template <class Real>
+[[gnu::always_inline]] inline Real misfit_penalty(const StepConstantsXpbi<Real>& step, Real misfit, Real held) {
+  return step.penalty * held * (Real(1) + step.stiffening * held * held * misfit);
+}
 template <class Real>
 [[gnu::always_inline]] inline MisfitPart<Real> misfit_part(const StepConstantsXpbi<Real>& step,
                                                            const LocalStep<Real>& local, Real held) {
-  const Real part = step.penalty * held * (Real(1) + step.stiffening * held * held * local.misfit);
+  const Real part = misfit_penalty(step, local.misfit, held);
   return {part, misfit_energy(step.penalty, step.stiffening, local.misfit, held),
           part * (local.misfit_moment + times_transpose(local.misfit_moment, local.deformation.start))};
 }

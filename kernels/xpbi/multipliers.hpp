@@ -81,7 +81,8 @@ struct TensorMultiplier {
     const Mat3<Real> change = step.relaxation * (tau * inverse_transpose(G) - before);
     stress[i] = before + change;
     Kick<Real> kick{on_span(n, (-work) * change), Real(0), norm(change) * square(step.violation_scale)};
-    if constexpr (Memory) kick.misfit = -work * step.penalty * held_misfit(n, local, crushed, solved.yield_strain);
+    if constexpr (Memory)
+      kick.misfit = -work * misfit_penalty(step, local.misfit, held_misfit(n, local, crushed, solved.yield_strain));
     return kick;
   }
 

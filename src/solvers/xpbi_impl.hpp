@@ -120,11 +120,10 @@ void Xpbi<Real, Memory>::build_groups() {
     const double modulus = source.elastic.youngs_modulus;
     group.constants.inverse_squared_step = Real(1 / (dt * dt));
     group.constants.penalty = Real(scene_.solver.hourglass * modulus);
-    // Pair and tensor multipliers are made for stresses in the present shape, the latter for an even penalty.
-    const bool scalar = scene_.solver.multiplier == scene::Multiplier::scalar;
-    const bool tensor = scene_.solver.multiplier == scene::Multiplier::tensor;
-    group.unloaded_shape = Memory && scalar && std::holds_alternative<std::monostate>(source.plastic);
-    group.constants.stiffening = tensor ? Real(0) : Penalty<Real>::stiffening / lattice_moment_;
+    group.constants.stiffening = Penalty<Real>::stiffening / lattice_moment_;
+    // Pair and tensor multipliers are made for stresses in the present shape.
+    group.unloaded_shape = Memory && scene_.solver.multiplier == scene::Multiplier::scalar &&
+                           std::holds_alternative<std::monostate>(source.plastic);
     // A strain of one rounding unit has no direction left. Grains that open are left with a few, which must not pass
     // for a stress that still acts.
     const double rounding_units = scene_.solver.release ? 16 : 1;
