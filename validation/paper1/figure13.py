@@ -6,7 +6,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from common import context, table
-from studies.column import ANGLE, RADIUS, axisymmetric_law, column_scene, measured
+from studies.column import ANGLE, RADIUS, column_scene, height_laws, measured, runout_law
 
 WAYS = {
     "current, distance (the paper's)": {"reference": "current"},
@@ -40,7 +40,7 @@ def main():
         scene["solver"].update(options)
         scenes[name.replace(", ", "_").replace(" ", "").replace("'", "")] = scene
     runs = context("figure13").simulate_all(scenes)
-    law, height_law = (float(v) for v in axisymmetric_law(np.array(ASPECT)))
+    law, height_law = float(runout_law("axisymmetric", ASPECT)), float(height_laws("axisymmetric", ASPECT)[0])
     rows = []
     for name, one in zip(WAYS, (runs[key] for key in scenes)):
         if not one.ok:

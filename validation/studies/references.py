@@ -5,7 +5,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from studies.cantilever import beam_scene, end_face
-from studies.column import RADIUS, column_scene, measured, plane_law
+from studies.column import RADIUS, column_scene, height_laws, measured, runout_law
 from studies.plasticity_time_step import base
 from studies.stress_strain import E, NU, mid_section, specimen_scene
 from suite import laws
@@ -97,7 +97,7 @@ def judge_dropped(context, check, run, spacing):
 
 
 def judge_column(context, check, run, spacing):
-    law = float(plane_law(np.array(1.0))[0])
+    law = float(runout_law("plane", 1.0))
     runout, height = measured(run, "plane", spacing, 1.0)
     check("sand column, memory: run-out against the experiments", 100 * abs(runout / law - 1), 20.0,
           "scatter of the experiments over materials", unit="%")
@@ -151,7 +151,7 @@ def run(context, result):
     found = context.simulate_all({f"{name}_{reference}": scene for (name, reference), scene in scenes.items()})
     runs = {key: found["_".join(key)] for key in scenes}
     deflection = context.stored("cantilever_settled")["tip"]["1e5"][2]
-    runout, height = (float(v) for v in plane_law(np.array(1.0)))
+    runout, height = float(runout_law("plane", 1.0)), float(height_laws("plane", 1.0)[0])
     cases = {"beam": (judge_beam, "clamped beam, E = 1e5 Pa: settled deflection", f"{deflection:.3f} m"),
              "specimen": (judge_specimen, "specimen pulled to 1.5: stress of the middle at its stretch",
                           f"{laws.uniaxial('hencky', 1.5, E, NU) / E:.4f} E at 1.5"),
