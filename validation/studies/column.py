@@ -99,7 +99,7 @@ def slope_scene(context, angle, spacing):
 
 
 def slopes(context, result):
-    spacing = 0.02 if context.quick else 0.0125
+    spacing = 0.02
     angles = [28.5, 31.5] if context.quick else [24.0, 27.0, 28.5, 31.5, 33.0, 36.0]
     runs = context.simulate_all({f"slope_{a:g}": slope_scene(context, a, spacing) for a in angles})
     rows, wrong = [], 0
@@ -116,7 +116,8 @@ def slopes(context, result):
         rows.append([a, number(matched_angle(a), 3), number(moved / spacing, 2), number(1000 * speed, 2), "stands" if stands else "flows"])
     result.table(f"A slope of {SLOPE:g} degrees, {SLOPE_LENGTH:g} m long, spacing {1000 * spacing:g} mm, 1 s after gravity is switched on",
                  ["friction angle in plane flow", "friction_angle", "mean slip [spacings]", "mean speed [mm/s]", ""], rows,
-                 "Stands: slower than 1 mm/s on average. Gravity that comes at once makes slopes near the limit slip before they stand.")
+                 "Stands: slower than 1 mm/s on average. Gravity that comes at once makes slopes near the limit slip before they stand, finer "
+                 "ones farther: of 12.5 mm and 31.5 degrees by 24 mm in 1.5 s.")
     result.check("slopes that flow where Coulomb's law lets them stand, or stand where it lets them flow", wrong, 0.0,
                  "dry sand stands up to its friction angle; the angles tried are off that of the slope by 1.5 degrees or more, what one spacing over "
                  "its length makes")

@@ -42,8 +42,8 @@ def drawn_scene(spacing):
 def dropped_scene(spacing):
     """A block of dough that hits the ground at 4 m/s, edge ahead."""
     material = {"density": 1000.0, "elastic": elastic("hencky", E, NU), "plastic": {"model": "von-mises", "yield_stress": 1e3, "hardening": 0.1}}
-    scene = base(material, box([0.2, 0.2, 0.2]), [0.0, 0.0, 0.15], [0.0, 0.0, -4.0], 5e-4, 0.4)
-    scene["bodies"][0].update({"spacing": spacing, "rotation": {"axis": [0.0, 1.0, 0.0], "degrees": 30.0}})
+    scene = base(material, box([0.2, 0.2, 0.2]), [0.0, 0.0, 0.15], [0.0, 0.0, -4.0], 5e-4, 0.4, spacing)
+    scene["bodies"][0]["rotation"] = {"axis": [0.0, 1.0, 0.0], "degrees": 30.0}
     return scene
 
 
