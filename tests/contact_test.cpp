@@ -252,7 +252,7 @@ TEST(BodyContact, PairsAreBlockedFromTheSideOfTheirFirstTouch) {
     const Vec4<double> moved[2] = {padded(way, 0.5), padded(Vec3<double>::zero(), 0.5)};
     const Vec4<double> face[2] = {padded(Vec3<double>::zero()), padded(Vec3<double>::zero())};
     const double width[2] = {0, 0};
-    return ContactPairs<double>{start, other, position, moved, face, width, nullptr}.gap(0, 1);
+    return ContactPairs<double>{start, other, position, moved, face, width, nullptr, 0.1}.gap(0, 1);
   };
   // Through the middle of a gap of a square lattice, half a spacing from the particle in y and z, by any way.
   for (const double way : {0.9, 1.5, 2.0, 4.0}) {
@@ -279,7 +279,7 @@ TEST(BodyContact, FacesMeetAcrossTheirPlanes) {
     const Vec4<double> moved[2] = {padded(way, 0.5), padded(Vec3<double>::zero(), 0.5)};
     const Vec4<double> face[2] = {front, back};
     const double width[2] = {front[3] > 0 ? 0.6 : 0, back[3] > 0 ? 0.6 : 0};
-    return ContactPairs<double>{start, other, position, moved, face, width, nullptr}.gap(0, 1);
+    return ContactPairs<double>{start, other, position, moved, face, width, nullptr, 0.1}.gap(0, 1);
   };
   // Wherever the other particle lies along the face, the overlap is that of the planes, and so is the direction.
   for (const auto& front : {padded(-up, 0.4), padded(none)})

@@ -57,6 +57,7 @@ struct ContactPairs {
   const Vec4<Real>* face;      // of each surface slot: outward normal, depth below the face; zero: no face
   const Real* width;           // of each surface slot: squared distance along its face up to which it stands for it
   const Vec4<Real>* rest;      // of each surface slot, once there are cuts; null before
+  Real recovered;              // part of their overlap by which faces come out of each other in a step
 
   struct Gap {
     Vec3<Real> normal;  // from the other to this one
@@ -89,9 +90,6 @@ struct ContactPairs {
   static constexpr Real glancing = Real(0.85f);
   /// Faces whose normals are at least 107 degrees apart face each other.
   static constexpr Real facing = Real(2.6f);
-  /// Part of their overlap by which faces come out of each other in a step.
-  static constexpr Real recovered = Real(0.1f);
-
   static Real depth_of(const Vec4<Real>& face, const Vec4<Real>& moved) {
     return face[3] > Real(0) ? face[3] : moved[3];
   }
@@ -99,12 +97,12 @@ struct ContactPairs {
   /// Across a plane: a pair acts where it comes through it, within the particles' part of the face. One that is through
   /// already, because it came from the side or its faces turned, goes no deeper and comes out little by little: thrown
   /// out in one step it would gain energy.
-  static Gap face_gap(const Vec3<Real>& before, const Vec3<Real>& way, const Vec3<Real>& normal, Real depth,
-                      Real squared_width) {
-    const Real start = dot(before, normal) - depth, end = start + dot(way, normal);
-    const Real least = (Real(1) - recovered) * sycl::fmin(start, Real(0));
+  Gap face_gap(const Vec3<Real>& before, const Vec3<Real>& way, const Vec3<Real>& normal, Real depth,
+               Real squared_width) const {
+    const Real above = dot(before, normal) - depth, end = above + dot(way, normal);
+    const Real least = (Real(1) - recovered) * sycl::fmin(above, Real(0));
     if (!(end < least)) return {normal, Real(-1)};
-    const Real part = start > Real(0) ? start / (start - end) : Real(0);
+    const Real part = above > Real(0) ? above / (above - end) : Real(0);
     const Vec3<Real> there = before + part * way;
     const Real away = dot(there, normal);
     return {normal, squared_norm(there) - away * away > squared_width ? Real(-1) : least - end};

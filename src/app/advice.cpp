@@ -6,17 +6,9 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/materials/strain.hpp"
 #include "solvers/particles.hpp"
 
 namespace ductile::app {
-
-double wave_speed(const scene::Material& material) {
-  const auto lame = Lame<double>::from(material.elastic.youngs_modulus, material.elastic.poisson_ratio);
-  double stiffness = lame.lambda + 2 * lame.mu;
-  for (const auto& fiber : material.fibers) stiffness += 2 * fiber.stiffness;
-  return std::sqrt(stiffness / material.density);
-}
 
 double shortest_wave_time(const scene::Scene& scene) {
   double shortest = std::numeric_limits<double>::infinity();

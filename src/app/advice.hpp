@@ -7,8 +7,6 @@
 
 namespace ductile::app {
 
-/// Speed of pressure waves, m/s.
-[[nodiscard]] double wave_speed(const scene::Material& material);
 /// Shortest time that a wave takes from one particle to the next, s.
 [[nodiscard]] double shortest_wave_time(const scene::Scene& scene);
 /// What is doubtful about the scene's time step, a sentence each.

@@ -32,7 +32,10 @@ BodyContact<Real>::BodyContact(Queue& queue, const scene::Scene& scene, const Pa
       on_surface_(particles.size()) {
   std::vector<Real> support(particles.size()), keep(particles.size());
   std::vector<Vec4<Real>> face(particles.size(), padded(Vec3<Real>::zero()));
-  double widest = 0;
+  double widest = 0, slowest = 0;
+  for (const auto& body : scene.bodies)
+    slowest = std::max(slowest, body.spacing / wave_speed(scene.materials[body.material]));
+  recovered_ = Real(std::min(0.1, scene.solver.time_step / (3 * slowest)));
   for (std::size_t i = 0; i < particles.size(); ++i) {
     const auto& body = scene.bodies[particles.body[i]];
     support[i] = Real(scene.solver.smoothing.support * body.spacing);
@@ -115,7 +118,7 @@ void BodyContact<Real>::resolve(Queue& queue, Vec4<Real>* increment, Vec4<Real>*
   if (pairs_.index.empty()) return;
   const std::size_t n = particle_.size();
   const ContactPairs<Real> pairs{pairs_.start.data(), pairs_.index.data(), surface_position_.data(), moved_.data(),
-                                 face_.data(),        width_.data(),       surface_rest_.data()};
+                                 face_.data(),        width_.data(),       surface_rest_.data(),     recovered_};
   for (int pass = 0; pass < passes_; ++pass) {
     launch(queue, "contact.bodies", n, GatherMoves<Real>{particle_.data(), increment, keep_.data(), moved_.data()});
     launch(queue, "contact.bodies", n, FindContacts<Real>{pairs, count_.data(), touching_.data()});

@@ -34,6 +34,7 @@ class BodyContact {
   void set_surface(Queue& queue);
 
   Real friction_ = 0, widest_ = 0;
+  Real recovered_ = 0;  // of an overlap of faces in a step: not faster than waves of stress carry it away
   int iterations_ = 1, passes_ = 1;
   const Real* radius_ = nullptr;
   std::vector<char> on_surface_;

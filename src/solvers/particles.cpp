@@ -15,6 +15,7 @@
 
 #include "common/error.hpp"
 #include "geometry/sampling.hpp"
+#include "kernels/materials/strain.hpp"
 #include "solvers/blocks.hpp"
 
 namespace ductile {
@@ -192,6 +193,13 @@ Eigen::Vector3d fiber_direction(const scene::Fiber& fiber, const geometry::Shape
   radial =
       length > 1e-12 * (1 + arm.norm()) ? Eigen::Vector3d(radial / length) : Eigen::Vector3d(shape.rotation.col(0));
   return fiber.field == Field::radial ? radial : Eigen::Vector3d(axis.cross(radial));
+}
+
+double wave_speed(const scene::Material& material) {
+  const auto lame = Lame<double>::from(material.elastic.youngs_modulus, material.elastic.poisson_ratio);
+  double stiffness = lame.lambda + 2 * lame.mu;
+  for (const auto& fiber : material.fibers) stiffness += 2 * fiber.stiffness;
+  return std::sqrt(stiffness / material.density);
 }
 
 double finest_spacing(const scene::Scene& scene) {

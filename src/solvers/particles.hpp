@@ -28,6 +28,9 @@ struct Particles {
 /// Samples every body. Throws InputError for a body without particles or a scene that does not fit into memory.
 [[nodiscard]] Particles sample(const scene::Scene& scene);
 
+/// Speed of pressure waves, m/s.
+[[nodiscard]] double wave_speed(const scene::Material& material);
+
 /// The smallest spacing of all bodies, m.
 [[nodiscard]] double finest_spacing(const scene::Scene& scene);
 
