@@ -27,6 +27,14 @@ inline scene::Scene rubber_block(const Eigen::Vector3d& size) {
   return scene;
 }
 
+/// The plane z = 0.
+inline void add_ground(scene::Scene& scene, double friction) {
+  scene::Collider ground;
+  ground.shape.kind = geometry::Plane{};
+  ground.friction = friction;
+  scene.colliders.push_back(ground);
+}
+
 /// What the solver says when a spinning block is far too stiff for its step and for Jacobi without relaxation; throws
 /// std::logic_error if it survives.
 inline std::string message_of_divergence(scene::Scene scene) {

@@ -100,10 +100,7 @@ TEST(BodyContact, StackComesToRest) {
   for (int b = 0; b < 3; ++b) scene.bodies[std::size_t(b)].shape.position = {0.01 * b, 0, 0.15 + 0.302 * b};
   scene.contact.friction = 0.5;
   scene.solver.damping = 5;
-  scene::Collider ground;
-  ground.shape.kind = geometry::Plane{};
-  ground.friction = 0.5;
-  scene.colliders.push_back(ground);
+  add_ground(scene, 0.5);
   Queue queue;
   const auto solver = make_solver(scene, queue);
   StepReport end;
@@ -573,9 +570,7 @@ TEST(Collider, BodiesOfAnySizeRestOnTheirSurface) {
     scene.bodies[0].spacing = 0.04;
     scene.bodies[0].shape.kind = kind;
     scene.bodies[0].shape.position = {0, 0, height};
-    scene::Collider ground;
-    ground.shape.kind = geometry::Plane{};
-    scene.colliders = {ground};
+    add_ground(scene, 0);
     Queue queue;
     const auto solver = make_solver(scene, queue);
     double fastest = 0;

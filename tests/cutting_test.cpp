@@ -37,6 +37,13 @@ scene::Cut blade(double x, double speed) {
   return cut;
 }
 
+/// A blade that stands in the block at x, all through it.
+scene::Cut standing_blade(double x) {
+  auto cut = blade(x, 0);
+  cut.patch.place(Eigen::Matrix3d::Identity(), {0, 0, -0.26});
+  return cut;
+}
+
 std::vector<double> values(const ParticleField& field) { return std::get<std::vector<double>>(field.values); }
 
 TEST(CutTriangle, IsCrossedFromBothSidesAndAlongItsEdges) {
@@ -219,8 +226,7 @@ TEST(Cutting, CutSpinningBlockKeepsItsAngularMomentum) {
 
 TEST(Cutting, BladeActsOnlyInItsTime) {
   auto scene = block();
-  scene.cuts.push_back(blade(0, 0));
-  scene.cuts[0].patch.place(Eigen::Matrix3d::Identity(), {0, 0, -0.26});  // in the middle of the block
+  scene.cuts.push_back(standing_blade(0));
   scene.cuts[0].from = 0.005;
   scene.cuts[0].until = 0.01;
   Queue queue;
@@ -273,10 +279,7 @@ TEST(Cutting, BladeThatComesBackCutsAgain) {
 
 TEST(Cutting, PiecesKeepTheirNumbers) {
   auto scene = block();
-  for (const double x : {0.05, -0.1}) {
-    scene.cuts.push_back(blade(x, 0));
-    scene.cuts.back().patch.place(Eigen::Matrix3d::Identity(), {0, 0, -0.26});
-  }
+  for (const double x : {0.05, -0.1}) scene.cuts.push_back(standing_blade(x));
   scene.cuts[1].from = 0.0045;
   Queue queue;
   const auto solver = make_solver(scene, queue);
@@ -296,8 +299,7 @@ TEST(Cutting, PiecesKeepTheirNumbers) {
 TEST(Cutting, PiecesThatArePressedTogetherTouch) {
   auto scene = block();
   scene.contact.enabled = true;
-  scene.cuts.push_back(blade(0, 0));
-  scene.cuts[0].patch.place(Eigen::Matrix3d::Identity(), {0, 0, -0.26});
+  scene.cuts.push_back(standing_blade(0));
   scene.cuts[0].until = 0.002;
   // Both ends are driven inwards by a tenth of the length.
   for (const double side : {-1.0, 1.0}) {

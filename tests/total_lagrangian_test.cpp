@@ -400,10 +400,7 @@ TEST(TotalLagrangian, BlockComesToRestOnTheGround) {
   auto scene = block_scene();
   scene.solver.damping = 5;
   scene.bodies[0].shape.position = {0, 0, 0.25};
-  scene::Collider ground;
-  ground.shape.kind = geometry::Plane{};
-  ground.friction = 0.5;
-  scene.colliders.push_back(ground);
+  add_ground(scene, 0.5);
   for (const auto scheme : {scene::Scheme::gauss_seidel, scene::Scheme::jacobi}) {
     scene.solver.scheme = scheme;
     Queue queue;
@@ -437,10 +434,7 @@ TEST(TotalLagrangian, FrictionHoldsOrLetsSlide) {
     scene.bodies[0].shape.position = {0, 0, 0.05};
     const double angle = std::atan(0.5);
     scene.gravity = 9.81 * Vector3d(std::sin(angle), 0, -std::cos(angle));
-    scene::Collider ground;
-    ground.shape.kind = geometry::Plane{};
-    ground.friction = mu;
-    scene.colliders.push_back(ground);
+    add_ground(scene, mu);
     Queue queue;
     const auto solver = make_solver(scene, queue);
     StepReport report;

@@ -166,9 +166,19 @@ TEST(XpbiVolumes, OnlySomeFollowTheFlow) {
   const Material sand{Mapping{{lame.mu, lame.lambda, 0.4, 0.0, false}}, 1e-3, state.data(), true, true};
   DeviceArray<double> energy(queue, patch.n), followed(queue, std::vector<double>(patch.n, rest_volume));
   launch(queue, "commit", patch.n,
-         CommitStep<double, false, Material>{patch.pairs(), patch.neighborhood.data(), patch.position.data(),
-                                             patch.increment.data(), sand, 0, 0, 0, patch.gradient.data(),
-                                             energy.data(), patch.loading.data(), nullptr, nullptr, followed.data()});
+         CommitStep<double, false, Material>{patch.pairs(),
+                                             patch.neighborhood.data(),
+                                             patch.position.data(),
+                                             patch.increment.data(),
+                                             sand,
+                                             {},
+                                             0,
+                                             patch.gradient.data(),
+                                             energy.data(),
+                                             patch.loading.data(),
+                                             nullptr,
+                                             nullptr,
+                                             followed.data()});
   DeviceArray<double> elastic(queue, patch.n), density(queue, patch.n), completion(queue, patch.n),
       dense(queue, patch.n);
   launch(queue, "volume", patch.n, PresentVolume<double>{patch.rest.data(), patch.gradient.data(), elastic.data()});
@@ -336,10 +346,7 @@ scene::Scene sand_scene(scene::Reference reference) {
   scene.bodies[0].spacing = 0.02;
   scene.bodies[0].shape.kind = geometry::Cylinder{0.1, 0.2};
   scene.bodies[0].shape.position = {0, 0, 0.1};
-  scene::Collider ground;
-  ground.shape.kind = geometry::Plane{};
-  ground.friction = 0.7;
-  scene.colliders.push_back(ground);
+  add_ground(scene, 0.7);
   return scene;
 }
 
@@ -352,10 +359,7 @@ TEST(Xpbi, ElasticBodiesComeBackFromACrash) {
     scene.bodies[0].shape.position = {0, 0, 0.21};
     scene.bodies[0].velocity = {0, 0, -20};
     scene.gravity.setZero();
-    scene::Collider ground;
-    ground.shape.kind = geometry::Plane{};
-    ground.friction = 0.3;
-    scene.colliders.push_back(ground);
+    add_ground(scene, 0.3);
     Queue queue;
     const auto solver = make_solver(scene, queue);
     double smallest = 1;

@@ -90,6 +90,7 @@ struct ContactPairs {
   static constexpr Real glancing = Real(0.85f);
   /// Faces whose normals are at least 107 degrees apart face each other.
   static constexpr Real facing = Real(2.6f);
+
   static Real depth_of(const Vec4<Real>& face, const Vec4<Real>& moved) {
     return face[3] > Real(0) ? face[3] : moved[3];
   }

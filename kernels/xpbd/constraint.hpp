@@ -114,12 +114,12 @@ struct Penalty {
   Real energy;     // Pa
   Real stiffness;  // Pa, of the present misfit
 
-  [[gnu::always_inline]] static Penalty of(Real stiffness, Real misfit) {
+  [[gnu::always_inline]] static Penalty of(Real stiffness, Real misfit, Real stiffening = usual_stiffening) {
     const Real excess = stiffening * misfit;
     return {Real(0.5) * stiffness * misfit * (Real(1) + Real(0.5) * excess), stiffness * (Real(1) + excess)};
   }
 
-  static constexpr Real stiffening = Real(4);
+  static constexpr Real usual_stiffening = Real(4);  // b, where the weights have a moment of 1
 };
 
 /// What one solve of a particle's constraint applies to its neighbourhood:

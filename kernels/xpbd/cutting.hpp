@@ -76,6 +76,18 @@ struct Blade {
   }
 };
 
+/// The ends of a pair in one order, whichever of them asks: both decide by the same arithmetic.
+template <class Real>
+struct PairEnds {
+  Vec3<Real> p, q;
+  bool swapped;  // p is not the one that asks
+
+  static PairEnds of(const Vec4<Real>* position, std::size_t i, std::uint32_t j) {
+    const bool swapped = j < i;
+    return {xyz(position[swapped ? j : i]), xyz(position[swapped ? i : j]), swapped};
+  }
+};
+
 /// On which side of a blade the particles beside it are: 1 and -1, or 0 for those it does not meet. The side is that of
 /// most pairs when the blade comes, and stays until the blade has gone: what drifts through a blade afterwards stays
 /// with its piece instead of being severed from both.
@@ -91,14 +103,13 @@ struct ChooseSides {
     bool met = false, crossed = false;
     int votes = 0;
     for (std::uint32_t s = start[i]; s < start[i + 1]; ++s) {
-      const std::uint32_t j = index[s], first = std::uint32_t(i);
-      const Vec3<Real> p = xyz(position[first < j ? first : j]), q = xyz(position[first < j ? j : first]);
+      const auto ends = PairEnds<Real>::of(position, i, index[s]);
       if (side[i] == 0) {
-        const int of_p = blade.side_if_crossed(p, q);
-        votes += first < j ? of_p : -of_p;
+        const int of_p = blade.side_if_crossed(ends.p, ends.q);
+        votes += ends.swapped ? -of_p : of_p;
         crossed = crossed || of_p != 0;
       }
-      met = met || crossed || blade.meets(p, q);
+      met = met || crossed || blade.meets(ends.p, ends.q);
     }
     if (!met)
       side[i] = 0;
@@ -107,8 +118,8 @@ struct ChooseSides {
   }
 };
 
-/// Severs the rest pairs between the sides of a blade that it meets (P0 sec. 4.4): both directions of a pair are
-/// decided by the same arithmetic, so lists stay symmetric.
+/// Severs the rest pairs between the sides of a blade that it meets (P0 sec. 4.4), in both directions, so lists stay
+/// symmetric.
 template <class Real>
 struct SeverPairs {
   const std::uint32_t* start;
@@ -122,9 +133,9 @@ struct SeverPairs {
   void operator()(std::size_t i) const {
     std::uint32_t found = 0;
     for (std::uint32_t s = start[i]; s < start[i + 1]; ++s) {
-      const std::uint32_t j = index[s], first = std::uint32_t(i);
-      if (severed[s] != 0 || int(side[i]) * int(side[j]) >= 0) continue;
-      if (!blade.meets(xyz(position[first < j ? first : j]), xyz(position[first < j ? j : first]))) continue;
+      if (severed[s] != 0 || int(side[i]) * int(side[index[s]]) >= 0) continue;
+      const auto ends = PairEnds<Real>::of(position, i, index[s]);
+      if (!blade.meets(ends.p, ends.q)) continue;
       severed[s] = 1;
       ++found;
     }

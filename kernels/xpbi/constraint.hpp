@@ -125,22 +125,18 @@ struct MisfitPart {
   }
 };
 
-/// Energy of the part of the misfits that is held. The penalty stiffens as in kernels/xpbd/constraint.hpp.
+/// The penalty of the part of the misfits that is held; its stiffness acts on that part.
 template <class Real>
-[[gnu::always_inline]] inline Real misfit_energy(Real penalty, Real stiffening, Real misfit, Real held) {
-  const Real squares = held * held * misfit;
-  return Real(0.5) * penalty * squares * (Real(1) + Real(0.5) * stiffening * squares);
-}
-/// The penalty of that part, Pa.
-template <class Real>
-[[gnu::always_inline]] inline Real misfit_penalty(const StepConstantsXpbi<Real>& step, Real misfit, Real held) {
-  return step.penalty * held * (Real(1) + step.stiffening * held * held * misfit);
+[[gnu::always_inline]] inline Penalty<Real> misfit_penalty(const StepConstantsXpbi<Real>& step, Real misfit,
+                                                           Real held) {
+  return Penalty<Real>::of(step.penalty, held * held * misfit, step.stiffening);
 }
 template <class Real>
 [[gnu::always_inline]] inline MisfitPart<Real> misfit_part(const StepConstantsXpbi<Real>& step,
                                                            const LocalStep<Real>& local, Real held) {
-  const Real part = misfit_penalty(step, local.misfit, held);
-  return {part, misfit_energy(step.penalty, step.stiffening, local.misfit, held),
+  const auto penalty = misfit_penalty(step, local.misfit, held);
+  const Real part = held * penalty.stiffness;
+  return {part, penalty.energy,
           part * (local.misfit_moment + times_transpose(local.misfit_moment, local.deformation.start))};
 }
 

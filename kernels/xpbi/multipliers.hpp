@@ -81,8 +81,10 @@ struct TensorMultiplier {
     const Mat3<Real> change = step.relaxation * (tau * inverse_transpose(G) - before);
     stress[i] = before + change;
     Kick<Real> kick{on_span(n, (-work) * change), Real(0), norm(change) * square(step.violation_scale)};
-    if constexpr (Memory)
-      kick.misfit = -work * misfit_penalty(step, local.misfit, held_misfit(n, local, crushed, solved.yield_strain));
+    if constexpr (Memory) {
+      const Real held = held_misfit(n, local, crushed, solved.yield_strain);
+      kick.misfit = -work * held * misfit_penalty(step, local.misfit, held).stiffness;
+    }
     return kick;
   }
 

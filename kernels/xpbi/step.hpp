@@ -115,7 +115,7 @@ struct CommitStep {
   const Vec4<Real>* position;
   const Vec4<Real>* increment;
   Material material;
-  Real penalty, stiffening;
+  StepConstantsXpbi<Real> step;
   std::size_t first;
   Mat3<Real>* displacement_gradient;
   Real* energy;            // J/m^3
@@ -136,7 +136,7 @@ struct CommitStep {
     if constexpr (!Material::plastic) {
       displacement_gradient[i] = trial;
       energy[i] = material.energy(trial, i);
-      if constexpr (Memory) energy[i] += misfit_energy(penalty, stiffening, local.misfit, Real(1));
+      if constexpr (Memory) energy[i] += misfit_penalty(step, local.misfit, Real(1)).energy;
     } else {
       flow(i, n, local, trial);
     }
@@ -158,7 +158,7 @@ struct CommitStep {
     loading[i] = load;
     if constexpr (Memory) {
       const Real held = held_misfit(local.misfit, load == loading_flows ? Real(0) : response.yield_strain, n.spread);
-      energy[i] += misfit_energy(penalty, stiffening, local.misfit, held);
+      energy[i] += misfit_penalty(step, local.misfit, held).energy;
       if (!yields && held == Real(1)) return;
       const Mat3<Real> back = inverse(Mat3<Real>::identity() + H);
       const Mat3<Real> plastic = back * (trial - H);  // F^-1 F_trial - I

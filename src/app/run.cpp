@@ -225,7 +225,7 @@ class Run {
                     scene_.solver.time_step, scene_.solver.iterations, backend_name(), queue_.device().name,
                     precision_name(), queue_.threads(), queue_.threads() == 1 ? "" : "s"));
     for (const auto& warning : step_warnings(scene_)) say(fmt::format("  warning: {}\n", warning));
-    if (solver_->step() > 0) return;
+    if (options_.quiet || scene_.colliders.empty() || solver_->step() > 0) return;
     std::vector<Eigen::Vector3d> position;
     std::visit(
         [&](const auto& x) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "common/error.hpp"
@@ -56,31 +57,28 @@ void Patch::connect() {
     for (std::size_t k = 0; k < 3; ++k) users[key(edge(t, k))].push_back(t);
 
   std::vector<char> wound(triangles.size());
+  const auto turn = [&](std::uint32_t t) { std::swap(triangles[t][1], triangles[t][2]); };
+  /// Makes the other triangle of an edge go along it the other way; returns it if it had not been wound yet.
+  const auto wind_across = [&](std::uint32_t t, const Edge& shared) -> std::optional<std::uint32_t> {
+    const auto& both = users.at(key(shared));
+    if (both.size() != 2) return {};
+    const std::uint32_t other = both[0] == t ? both[1] : both[0];
+    if (wound[other] != 0) return {};
+    wound[other] = 1;
+    if (edge(other, 0) == shared || edge(other, 1) == shared || edge(other, 2) == shared) turn(other);
+    return other;
+  };
   for (std::uint32_t seed = 0; seed < triangles.size(); ++seed) {
     if (wound[seed] != 0) continue;
     wound[seed] = 1;
-    auto& first = triangles[seed];
+    const auto& first = triangles[seed];
     const Eigen::Vector3d corner = vertices[first[0]];
     const Eigen::Vector3d normal = (vertices[first[1]] - corner).cross(vertices[first[2]] - corner);
-    if (normal.dot(Eigen::Vector3d(1, 0.6180339887, 0.3819660113)) < 0) std::swap(first[1], first[2]);
-    for (std::vector<std::uint32_t> next{seed}; !next.empty();) {
-      const std::uint32_t t = next.back();
-      next.pop_back();
-      for (std::size_t k = 0; k < 3; ++k) {
-        const Edge shared = edge(t, k);
-        const auto& both = users.at(key(shared));
-        if (both.size() != 2 || both[0] == both[1]) continue;
-        const std::uint32_t other = both[0] == t ? both[1] : both[0];
-        if (wound[other] != 0) continue;
-        wound[other] = 1;
-        for (std::size_t m = 0; m < 3; ++m)
-          if (edge(other, m) == shared) {
-            std::swap(triangles[other][1], triangles[other][2]);
-            break;
-          }
-        next.push_back(other);
-      }
-    }
+    if (normal.dot(Eigen::Vector3d(1, 0.6180339887, 0.3819660113)) < 0) turn(seed);
+    std::vector<std::uint32_t> part{seed};
+    for (std::size_t done = 0; done < part.size(); ++done)
+      for (std::size_t k = 0; k < 3; ++k)
+        if (const auto next = wind_across(part[done], edge(part[done], k))) part.push_back(*next);
   }
   for (std::uint32_t t = 0; t < triangles.size(); ++t)
     for (std::size_t k = 0; k < 3; ++k)

@@ -109,8 +109,8 @@ bool Cuts<Real>::sever(Queue& queue, const scene::Scene& scene, const NeighborLi
 }
 
 template <class Real>
-const Pieces& Cuts<Real>::update_pieces(const NeighborLists& lists, const std::vector<std::uint32_t>& id) {
-  return pieces_ = find_pieces(lists, severed_, id, pieces_.of_particle);
+void Cuts<Real>::update_pieces(const NeighborLists& lists, const std::vector<std::uint32_t>& id) {
+  pieces_ = find_pieces(lists, severed_, id, pieces_.of_particle);
 }
 
 template <class Real>

@@ -34,7 +34,7 @@ class Cuts {
   bool sever(Queue& queue, const scene::Scene& scene, const NeighborLists& lists, const Vec4<Real>* position,
              double begin, double end);
   /// To be called after pairs were severed.
-  const Pieces& update_pieces(const NeighborLists& lists, const std::vector<std::uint32_t>& id);
+  void update_pieces(const NeighborLists& lists, const std::vector<std::uint32_t>& id);
   [[nodiscard]] const Pieces& pieces() const { return pieces_; }
   /// One byte per pair, not zero for a severed one; empty in scenes without cuts.
   [[nodiscard]] const DeviceArray<std::uint8_t>& severed() const { return severed_; }

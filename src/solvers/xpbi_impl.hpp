@@ -120,7 +120,7 @@ void Xpbi<Real, Memory>::build_groups() {
     const double modulus = source.elastic.youngs_modulus;
     group.constants.inverse_squared_step = Real(1 / (dt * dt));
     group.constants.penalty = Real(scene_.solver.hourglass * modulus);
-    group.constants.stiffening = Penalty<Real>::stiffening / lattice_moment_;
+    group.constants.stiffening = Penalty<Real>::usual_stiffening / lattice_moment_;
     // Pair and tensor multipliers are made for stresses in the present shape.
     group.unloaded_shape = Memory && scene_.solver.multiplier == scene::Multiplier::scalar &&
                            std::holds_alternative<std::monostate>(source.plastic);
@@ -496,12 +496,11 @@ void Xpbi<Real, Memory>::end_step() {
   for (auto& group : groups_)
     std::visit(
         [&](const auto& material) {
-          launch(
-              queue_, "xpbi.commit", group.range.count,
-              CommitStep<Real, Memory, std::decay_t<decltype(material)>>{
-                  pairs(), neighborhood_.data(), position_.data(), increment_.data(), material, group.constants.penalty,
-                  group.constants.stiffening, group.range.first, displacement_gradient_.data(), energy_.data(),
-                  loading_.data(), flowed_.data(), pair_.data(), followed});
+          launch(queue_, "xpbi.commit", group.range.count,
+                 CommitStep<Real, Memory, std::decay_t<decltype(material)>>{
+                     pairs(), neighborhood_.data(), position_.data(), increment_.data(), material, group.constants,
+                     group.range.first, displacement_gradient_.data(), energy_.data(), loading_.data(), flowed_.data(),
+                     pair_.data(), followed});
         },
         group.material);
   this->take_step();

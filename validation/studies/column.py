@@ -54,27 +54,34 @@ def height_laws(kind, a):
     return np.where(a < 1.15, a, 0.65 * a**0.4), np.where(a < 0.7, a, a**(1 / 3))
 
 
-def column_scene(kind, aspect, cells, angle=ANGLE):
-    """A cylinder on a rough floor, or a slab between smooth walls, open to one side. `angle` is that of the sand; the floor's stays."""
-    spacing, height = RADIUS / cells, aspect * RADIUS
-    friction = float(np.tan(np.radians(ANGLE)))
-    floor = {"shape": {"type": "plane", "normal": [0.0, 0.0, 1.0], "point": [0.0, 0.0, 0.0]}, "friction": friction}
-    duration = 3.5 * np.sqrt(height / 9.81) + 0.15
-    if kind == "axisymmetric":
-        shape, position, colliders = {"type": "cylinder", "radius": RADIUS, "height": height}, [0.0, 0.0, height / 2], [floor]
-    else:
-        width = LAYERS * spacing
-        shape, position = box([RADIUS, width, height]), [RADIUS / 2, 0.0, height / 2]
-        walls = [([1.0, 0.0, 0.0], [0.0, 0.0, 0.0]), ([0.0, 1.0, 0.0], [0.0, -width / 2, 0.0]), ([0.0, -1.0, 0.0], [0.0, width / 2, 0.0])]
-        colliders = [floor] + [{"shape": {"type": "plane", "normal": n, "point": p}} for n, p in walls]
+def channel(width):
+    """Smooth walls at x = 0 and on both sides of a slab."""
+    walls = [([1.0, 0.0, 0.0], [0.0, 0.0, 0.0]), ([0.0, 1.0, 0.0], [0.0, -width / 2, 0.0]), ([0.0, -1.0, 0.0], [0.0, width / 2, 0.0])]
+    return [{"shape": {"type": "plane", "normal": n, "point": p}} for n, p in walls]
+
+
+def sand_scene(body, floor_friction, walls, angle, duration, field):
+    """A body of sand on a floor, which is seen at the start and at the end."""
     return {
         "solver": {"method": "xpbi", "time_step": 5e-4, "end_time": float(duration), "iterations": 10, "xsph": 0.0},
         "materials": {"sand": {"density": DENSITY, "elastic": elastic("hencky", MODULUS, 0.3),
                                "plastic": {"model": "drucker-prager", "friction_angle": angle}}},
-        "bodies": [{"name": "column", "material": "sand", "spacing": spacing, "shape": shape, "position": position}],
-        "colliders": colliders,
-        "output": {"interval": float(duration), "fields": ["volume_ratio"]},
+        "bodies": [{"name": "sand", "material": "sand", **body}],
+        "colliders": [{"shape": {"type": "plane", "normal": [0.0, 0.0, 1.0], "point": [0.0, 0.0, 0.0]}, "friction": floor_friction}, *walls],
+        "output": {"interval": float(duration), "fields": [field]},
     }
+
+
+def column_scene(kind, aspect, cells, angle=ANGLE):
+    """A cylinder on a rough floor, or a slab between smooth walls, open to one side. `angle` is that of the sand; the floor's stays."""
+    spacing, height = RADIUS / cells, aspect * RADIUS
+    width = LAYERS * spacing
+    if kind == "axisymmetric":
+        shape, position, walls = {"type": "cylinder", "radius": RADIUS, "height": height}, [0.0, 0.0, height / 2], []
+    else:
+        shape, position, walls = box([RADIUS, width, height]), [RADIUS / 2, 0.0, height / 2], channel(width)
+    return sand_scene({"spacing": spacing, "shape": shape, "position": position}, float(np.tan(np.radians(ANGLE))), walls, angle,
+                      3.5 * np.sqrt(height / 9.81) + 0.15, "volume_ratio")
 
 
 # ---- slopes
@@ -85,17 +92,12 @@ SLOPE, SLOPE_LENGTH = 30.0, 0.5  # degrees, m
 def slope_scene(context, angle, spacing):
     """A wedge of sand between smooth walls, on a floor that it cannot slide on; `angle` is its friction angle in plane flow."""
     height, width = SLOPE_LENGTH * np.tan(np.radians(SLOPE)), LAYERS * spacing
-    corners = [(x, y, z) for y in (0, width) for x, z in ((0, 0), (SLOPE_LENGTH, 0), (0, height))]
+    corners = [(x, y, z) for y in (-width / 2, width / 2) for x, z in ((0, 0), (SLOPE_LENGTH, 0), (0, height))]
     faces = [(1, 2, 3), (4, 6, 5), (1, 4, 5), (1, 5, 2), (1, 3, 6), (1, 6, 4), (2, 5, 6), (2, 6, 3)]
     mesh = context.folder / f"wedge_{spacing:g}.obj"
     mesh.write_text("".join(f"v {x} {y} {z}\n" for x, y, z in corners) + "".join(f"f {a} {b} {c}\n" for a, b, c in faces), encoding="utf-8")
-    walls = [([1.0, 0.0, 0.0], [0.0, 0.0, 0.0]), ([0.0, 1.0, 0.0], [0.0, 0.0, 0.0]), ([0.0, -1.0, 0.0], [0.0, width, 0.0])]
-    scene = column_scene("plane", 1.0, 1, matched_angle(angle))
-    scene["solver"]["end_time"] = scene["output"]["interval"] = 1.0
-    scene["output"]["fields"] = ["velocity"]
-    scene["bodies"] = [{"name": "slope", "material": "sand", "spacing": spacing, "shape": {"type": "mesh", "file": str(mesh)}}]
-    scene["colliders"] = [{"shape": {"type": "plane"}, "friction": 2.0}] + [{"shape": {"type": "plane", "normal": n, "point": p}} for n, p in walls]
-    return scene
+    return sand_scene({"spacing": spacing, "shape": {"type": "mesh", "file": str(mesh)}}, 2.0, channel(width), matched_angle(angle), 1.0,
+                      "velocity")
 
 
 def slopes(context, result):
