@@ -116,12 +116,9 @@ struct MisfitPart {
   Real energy;        // Pa
   Mat3<Real> stress;  // what the penalty takes away through g
 
-  /// Their part of the denominator beside a stress, without the particle's own; the mixed term is exact for equal
-  /// masses.
-  Real mobility(const Mat3<Real>& with, const Neighborhood<Real, true>& n, const LocalStep<Real>& local) const {
-    const Real squares = square(penalty) * local.misfit * n.pair_mobility;
-    const Real mixed = Real(2) * penalty * n.inverse_mass * contract(with, local.misfit_moment * n.inverse);
-    return squares + sycl::fmax(mixed, Real(-0.5) * squares);
+  /// Bound of their part of the denominator, without the particle's own.
+  Real mobility(const Neighborhood<Real, true>& n, const LocalStep<Real>& local) const {
+    return square(penalty) * local.misfit * n.pair_mobility;
   }
 };
 
@@ -164,7 +161,7 @@ template <bool Whole = false, class Real, bool Memory>
     energy += misfit.energy;
     joint.stress -= misfit.stress;
     joint.own = misfit.penalty * local.misfit_sum;
-    joint.mobility = misfit.mobility(joint.stress, n, local);
+    joint.mobility = misfit.mobility(n, local);
   }
   if constexpr (!Whole) joint.stress = on_span(n, joint.stress);
   joint.own += joint.stress * n.sum;

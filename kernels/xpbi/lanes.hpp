@@ -28,7 +28,7 @@ struct NeighborhoodLanes<Real, true, Width> {
   Mat3Lanes<Real, Width> inverse, misfit_moment;
   Sym3Lanes<Real, Width> mobility, spread;
   Vec3Lanes<Real, Width> sum, lever, misfit_sum;
-  Real pair_mobility[Width], inverse_mass[Width], current[Width];
+  Real pair_mobility[Width], current[Width];
 
   [[gnu::always_inline]] void store(int l, const Neighborhood<Real, true>& n) {
     inverse.store(l, n.inverse);
@@ -39,13 +39,11 @@ struct NeighborhoodLanes<Real, true, Width> {
     misfit_moment.store(l, n.misfit_moment);
     misfit_sum.store(l, n.misfit_sum);
     pair_mobility[l] = n.pair_mobility;
-    inverse_mass[l] = n.inverse_mass;
     current[l] = n.current;
   }
   [[gnu::always_inline]] Neighborhood<Real, true> load(int l) const {
     return {inverse.load(l), mobility.load(l),      sum.load(l),        Sym3<Real>::zero(), spread.load(l),
-            lever.load(l),   misfit_moment.load(l), misfit_sum.load(l), pair_mobility[l],   inverse_mass[l],
-            current[l]};
+            lever.load(l),   misfit_moment.load(l), misfit_sum.load(l), pair_mobility[l],   current[l]};
   }
 };
 

@@ -71,7 +71,6 @@ struct Neighborhood<Real, true> {
   Mat3<Real> misfit_moment;  // sum_b w e (x) p at the start of the step, e = x_pb - F p
   Vec3<Real> misfit_sum;     // sum_b w e
   Real pair_mobility;        // largest w_pb / m_b
-  Real inverse_mass;         // largest 1/m_b
   Real current;              // 1; 0: Q = (sum_b w p (x) p)^-1 acts on F - F^n instead of on (F - F^n) F^n^-1
 };
 
@@ -115,6 +114,8 @@ struct BuildNeighborhoods {
     const Mat3<Real> H = displacement_gradient[i];
     const Real limit = square(near * radius[i]);
     Mat3<Real> moment = Mat3<Real>::zero();
+    Sym3<Real> mobility = Sym3<Real>::zero();  // sum_b w^2 p p^T / m_b
+    Vec3<Real> lever = Vec3<Real>::zero();     // sum_b w p
     Real farthest = Real(0);
     std::uint32_t found = 0;
     Neighborhood<Real, Memory> n{};
@@ -125,33 +126,30 @@ struct BuildNeighborhoods {
       const Real weight = pairs.weight(pair, s);
       const Vec3<Real> p = xyz(pair), d = xyz(apart);
       moment += outer(weight * d, p);
+      mobility.add_square(p, square(weight) * other[3]);
+      lever += weight * p;
       const Real squared = squared_norm(d);
       farthest = sycl::fmax(farthest, squared);
       found += squared < limit ? 1u : 0u;
       if constexpr (Memory) {
         const Vec3<Real> e = d - p - H * p;
         n.spread.add_square(p, weight);
-        n.lever += weight * p;
         n.misfit_moment += outer(weight * e, p);
         n.misfit_sum += weight * e;
         n.pair_mobility = sycl::fmax(n.pair_mobility, weight * other[3]);
-        n.inverse_mass = sycl::fmax(n.inverse_mass, other[3]);
       }
     }
     if constexpr (Memory) {
+      n.lever = lever;
       n.current = unloaded && take_inverse(n, n.spread.full()) ? Real(0) : Real(1);
       if (n.current == Real(1)) set_inverse(n, moment);
     } else {
       set_inverse(n, moment);
     }
+    // With g = Q^T w p both sums over gradients follow from sums over pairs.
     const Mat3<Real> gradient = transpose(n.inverse);
-    for (std::uint32_t s = pairs.start[i]; s < pairs.start[i + 1]; ++s) {
-      const Vec4<Real> other = position[pairs.index[s]];
-      const Vec4<Real> pair = pairs.vector(s, other - x);
-      const Vec3<Real> g = gradient * (pairs.weight(pair, s) * xyz(pair));
-      n.mobility.add_square(g, other[3]);
-      n.sum += g;
-    }
+    n.mobility = Sym3<Real>::from(gradient * mobility.full() * n.inverse);
+    n.sum = gradient * lever;
     neighborhood[i] = n;
     extent[i] = sycl::sqrt(farthest);
     close[i] = found;

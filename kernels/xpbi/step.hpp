@@ -203,8 +203,8 @@ struct PresentStress {
   }
 };
 
-/// Smoothing of the velocities (XSPH, P1): every ordered pair exchanges half of its momentum, so that the sum is kept
-/// whatever the lists. One colour of blocks; adds to `target`.
+/// Smoothing of the velocities (XSPH, as printed in P1): every ordered pair exchanges half of its momentum, so that the
+/// sum is kept whatever the lists. One colour of blocks; adds to `target`.
 template <class Real, class Smoothing>
 struct SmoothVelocities {
   const std::uint32_t* start;
@@ -239,6 +239,61 @@ struct SmoothVelocities {
       if (!(r < Real(1)) || mobility == Real(0)) continue;
       const Real part = Real(0.5) * scale * (rest[i][3] + rest[j][3]) * smoothing.value(r) / mobility;
       const Vec4<Real> push = (increment[j] - d) * part;
+      own += push;
+      target[j] += push * (-xj[3]);
+      if (held != nullptr && xj[3] == Real(0)) held[j] += push * Real(-1);
+    }
+    target[i] += own * x[3];
+    if (held != nullptr && x[3] == Real(0)) held[i] += own;
+  }
+};
+
+/// Smoothing of what the neighbours of a particle do beside their common motion, e = y_b - y_p - G x_pb. As G is the
+/// best fit, sum_b w e (x) p = 0, pairs exchange no angular momentum but for their misfits, and an affine motion, a
+/// spin above all, is left as it is. One colour of blocks; adds to `target`.
+template <class Real>
+struct SmoothDeviations {
+  PairList<Real, true> pairs;
+  const Neighborhood<Real, true>* neighborhood;
+  const Vec4<Real>* position;
+  const Mat3<Real>* displacement_gradient;  // F^n - I
+  Real strength;
+  const std::uint32_t* block_start;
+  const std::uint32_t* member;
+  const Vec4<Real>* increment;
+  Vec4<Real>* target;
+  Vec4<Real>* held;  // what it did to particles of infinite mass; null: not wanted
+
+  static constexpr bool heavy = true;
+
+  void operator()(std::size_t block) const {
+    for (std::uint32_t slot = block_start[block]; slot < block_start[block + 1]; ++slot) smooth(member[slot]);
+  }
+
+ private:
+  void smooth(std::size_t i) const {
+    const Vec4<Real> x = position[i], d = increment[i];
+    const Mat3<Real> H = displacement_gradient[i];
+    const Neighborhood<Real, true> n = neighborhood[i];
+    Mat3<Real> G = local_step<Real, true>(pairs, position, increment, H, n, i).deformation.G;
+    // Of the unloaded shape it acts on unloaded pairs; where the body is not crushed, it can act on present ones.
+    const bool present = n.current == Real(1) || volume_change(H).j > Real(-0.9);
+    if (present && n.current == Real(0)) G = G * inverse(Mat3<Real>::identity() + H);
+    Real weights = Real(0), lightest = x[3];
+    for (std::uint32_t s = pairs.start[i]; s < pairs.start[i + 1]; ++s) {
+      weights += pairs.pair[s][3];
+      lightest = sycl::fmax(lightest, position[pairs.index[s]][3]);
+    }
+    if (!(weights * lightest > Real(0))) return;
+    // Both directions of a pair exchange half of it, each half of that by moving either end.
+    const Real part = Real(0.25) * strength / (weights * lightest);
+    Vec4<Real> own(Real(0), Real(0), Real(0), Real(0));
+    for (std::uint32_t s = pairs.start[i]; s < pairs.start[i + 1]; ++s) {
+      const std::uint32_t j = pairs.index[s];
+      const Vec4<Real> xj = position[j];
+      const Vec4<Real> pair = pairs.pair[s];
+      const Vec3<Real> common = G * xyz(present ? xj - x : pair);
+      const Vec4<Real> push = (increment[j] - d - padded(common)) * (part * pair[3]);
       own += push;
       target[j] += push * (-xj[3]);
       if (held != nullptr && xj[3] == Real(0)) held[j] += push * Real(-1);

@@ -477,15 +477,29 @@ template <class Real, bool Memory>
 void Xpbi<Real, Memory>::smooth_velocities() {
   if (!(scene_.solver.xsph > 0)) return;
   change_.clear_bytes();
-  with_smoothing<Real>(scene_.solver.smoothing.kernel, Real(1), [&](auto smoothing) {
+  const auto strength = Real(scene_.solver.xsph);
+  const auto for_each_colour = [&](const auto& smooth) {
     for (const auto& group : groups_)
       for (const Range& colour : group.blocks.colour)
-        launch(queue_, "xpbi.xsph", colour.count,
-               SmoothVelocities<Real, decltype(smoothing)>{
-                   lists_.start.data(), lists_.index.data(), position_.data(), rest_.data(), reach_.data(), smoothing,
-                   Real(scene_.solver.xsph), group.blocks.start.data() + colour.first, group.blocks.member.data(),
-                   increment_.data(), change_.data(), held_.data()});
-  });
+        smooth(colour.count, group.blocks.start.data() + colour.first, group.blocks.member.data());
+  };
+  if constexpr (Memory)
+    for_each_colour([&](std::size_t count, const std::uint32_t* start, const std::uint32_t* member) {
+      launch(this->queue_, "xpbi.xsph", count,
+             SmoothDeviations<Real>{pairs(), neighborhood_.data(), this->position_.data(),
+                                    this->displacement_gradient_.data(), strength, start, member,
+                                    this->increment_.data(), change_.data(), this->held_.data()});
+    });
+  else
+    with_smoothing<Real>(scene_.solver.smoothing.kernel, Real(1), [&](auto smoothing) {
+      using Smoothing = std::remove_cvref_t<decltype(smoothing)>;  // GCC 12 makes a reference of it in lambdas
+      for_each_colour([&](std::size_t count, const std::uint32_t* start, const std::uint32_t* member) {
+        launch(this->queue_, "xpbi.xsph", count,
+               SmoothVelocities<Real, Smoothing>{lists_.start.data(), lists_.index.data(), this->position_.data(),
+                                                 this->rest_.data(), reach_.data(), smoothing, strength, start, member,
+                                                 this->increment_.data(), change_.data(), this->held_.data()});
+      });
+    });
   launch(queue_, "xpbi.xsph", particles(), AddVectors<Real>{change_.data(), increment_.data()});
 }
 
