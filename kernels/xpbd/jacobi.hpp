@@ -60,7 +60,7 @@ struct UpdateMultipliers {
     Real values[3][Width], squares[Width], misfit[Width], energy[Width];
     Real volume[Width], inverse_mass[Width], multiplier[Width], violation[Width], penalty[Width];
     Mat3Lanes<Real, Width> moment;
-    BitsOf<Real> valid[Width];
+    BitsOf<Real> invalid[Width];
   };
 
   [[gnu::always_inline]] void gather(Lanes& at, std::size_t i, int l) const {
@@ -100,28 +100,28 @@ struct UpdateMultipliers {
       if constexpr (Columns == 4 && Penalty) at.moment.store(l, motion.moment);
       at.stress.store(l, fast.response.stress);
       at.energy[l] = fast.response.energy;
-      const auto invalid = static_cast<BitsOf<Real>>(!fast.valid);
-      at.valid[l] = invalid;
-      failed |= invalid;
+      const auto bad = static_cast<BitsOf<Real>>(!fast.valid);
+      at.invalid[l] = bad;
+      failed |= bad;
     }
     for (std::uint32_t family = 0; family < material.fibers.families; ++family) {
       for (int l = 0; l < count; ++l) {
         const auto fast = material.fibers.fast_response(family, at.H.load(l), begin + std::size_t(l));
         at.stress.store(l, at.stress.load(l) + fast.response.stress);
         at.energy[l] += fast.response.energy;
-        const auto invalid = static_cast<BitsOf<Real>>(!fast.valid);
-        at.valid[l] |= invalid;
-        failed |= invalid;
+        const auto bad = static_cast<BitsOf<Real>>(!fast.valid);
+        at.invalid[l] |= bad;
+        failed |= bad;
       }
     }
     for (int l = 0; missing != nullptr && l < count; ++l) {
       if (rank(missing[begin + std::size_t(l)]) == 0) continue;
       at.H.store(l, completed(at.H.load(l), missing[begin + std::size_t(l)]));
-      failed = at.valid[l] = 1;
+      failed = at.invalid[l] = 1;
     }
     if (failed == 0) return;
     for (int l = 0; l < count; ++l) {
-      if (at.valid[l] == 0) continue;
+      if (at.invalid[l] == 0) continue;
       const auto response = material.displacement_response(at.H.load(l), begin + std::size_t(l));
       at.stress.store(l, response.stress);
       at.energy[l] = response.energy;

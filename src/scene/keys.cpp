@@ -221,7 +221,7 @@ Table bodies() {
            integer("relax", described("0; with jitter 4"), {0, 1000},
                    "steps that even out an irregular sample; 0 keeps the noise, which makes bodies far too soft"),
            inner("initial", Type::table, "bodies.initial", described("at rest"),
-                 "a deformed state to start from (total-lagrangian)"),
+                 "a deformed state to start from: bodies that know their rest shape"),
            inner("copies", Type::table, "bodies.copies", described("none"), "a block of equal bodies")}};
 }
 

@@ -494,9 +494,15 @@ Scene read_top_level(Reader& in, const fs::path& file) {
   });
   std::vector<std::string> bodies, fixtures, colliders, cuts, probes;
   for (auto& block : in.list("bodies", [&](Reader& inner) {
-         if (method == Method::xpbi && inner.has("initial"))
-           inner.refuse("initial", "is not used by method xpbi", "method total-lagrangian with it");
-         return read_bodies(inner, scene.materials, bodies, precision);
+         auto block = read_bodies(inner, scene.materials, bodies, precision);
+         if (method == Method::xpbi && inner.has("initial") && !block.empty()) {
+           const bool elastic = std::holds_alternative<std::monostate>(scene.materials.at(block[0].material).plastic);
+           if (!elastic || scene.solver.reference != Reference::memory || scene.solver.multiplier != Multiplier::scalar)
+             inner.refuse("initial", "needs a body that knows its rest shape",
+                          "an elastic material, reference memory and multiplier scalar with method xpbi, or method "
+                          "total-lagrangian");
+         }
+         return block;
        }))
     std::move(block.begin(), block.end(), std::back_inserter(scene.bodies));
   scene.fixtures = in.list("fixtures", [&](Reader& inner) { return read_fixture(inner, scene.bodies, fixtures); });

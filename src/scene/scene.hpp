@@ -113,6 +113,8 @@ struct Material {
 struct Initial {
   Vector3d stretch{1, 1, 1};
   double scramble = 0;  ///< m
+
+  [[nodiscard]] bool at_rest() const { return stretch == Vector3d::Ones() && scramble == 0; }
 };
 
 struct Body {

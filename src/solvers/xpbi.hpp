@@ -73,6 +73,7 @@ class Xpbi final : public ParticleSolver<Real> {
   template <class State>
   [[nodiscard]] State* states();
   void build_rest_lists();
+  void fit_deformation();
   void build_lists();
   void start_volumes();
   void update_volumes();
@@ -89,6 +90,7 @@ class Xpbi final : public ParticleSolver<Real> {
                      bool apart);
   [[nodiscard]] double primal_residual();
   void smooth_velocities();
+  void commit();
   void end_step();
   void evaluate();
   [[nodiscard]] PairList<Real, Memory> pairs() const;

@@ -96,6 +96,7 @@ Xpbi<Real, Memory>::Xpbi(const scene::Scene& scene, Queue& queue) : ParticleSolv
     stale_ = {queue_, n};
     stale_.clear_bytes();
     build_rest_lists();
+    if (std::ranges::any_of(scene_.bodies, [](const auto& body) { return !body.initial.at_rest(); })) fit_deformation();
   } else {
     volume_ = {queue_, n};
     start_volumes();
@@ -240,6 +241,14 @@ void Xpbi<Real, Memory>::build_rest_lists() {
     may_join_ = {queue_, may_join};
     bodies_touch_ = BodyContact<Real>(queue_, scene_, particles_, radius_.data(), rest_.data(), may_join);
   }
+}
+
+/// F of bodies that do not start in their rest shape: a step without motion takes up what it misses.
+template <class Real, bool Memory>
+void Xpbi<Real, Memory>::fit_deformation() {
+  increment_.clear_bytes();
+  build_neighborhoods();
+  commit();
 }
 
 template <class Real, bool Memory>
@@ -503,9 +512,9 @@ void Xpbi<Real, Memory>::smooth_velocities() {
   launch(queue_, "xpbi.xsph", particles(), AddVectors<Real>{change_.data(), increment_.data()});
 }
 
+/// Stores the state at the end of a step, flow included.
 template <class Real, bool Memory>
-void Xpbi<Real, Memory>::end_step() {
-  smooth_velocities();
+void Xpbi<Real, Memory>::commit() {
   Real* const followed = follows_volumes() ? volume_.data() : nullptr;
   for (auto& group : groups_)
     std::visit(
@@ -517,6 +526,12 @@ void Xpbi<Real, Memory>::end_step() {
                      pair_.data(), followed});
         },
         group.material);
+}
+
+template <class Real, bool Memory>
+void Xpbi<Real, Memory>::end_step() {
+  smooth_velocities();
+  commit();
   this->take_step();
 }
 
