@@ -470,6 +470,7 @@ TEST_F(App, BadInputIsRefusedWithPlaceAndRemedy) {
   expect_error(2, {"run", at("scene.toml"), "-o", at("out"), "--resume"}, {"nothing to resume"});
   expect_error(2, {"bench", "bogus"}, {"bogus", "total-lagrangian"});
   expect_error(2, {"bench", "svd", "--json", at("none/bench.json")}, {"--json", "no folder", at("none").string()});
+  expect_error(2, {"bench", "svd", "--json", folder_}, {"--json", "is a folder"});
   // Beyond 1e6 m single precision rounds by more than the spacing.
   expect_error(2, {"run", at("scene.toml"), "-o", at("out"), "--set", "bodies[0].position=[1e6, 0, 0]"},
                {"\"block\"", "single precision", "solver.precision = \"double\""});
