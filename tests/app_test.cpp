@@ -679,6 +679,21 @@ TEST_F(App, CheckAndDevicesAndProbePrint) {
   refused({"--F", "1e120,0,0,0,1e120,0,0,0,1e120"}, {"too large", "rubber"});
   refused({"--F", "inf,0,0,0,1,0,0,0,1"}, {"not finite"});
   refused({"--F", "1,0,0,0,1,0,0,0,1", "--dt", "-1"}, {"--dt -1", "above 0"});
+  // What rests is at a stretch of 1 and a shear of 0; a path that stays there is no curve.
+  for (const auto& [path, first, last] :
+       {std::tuple{"uniaxial", 1.0, 2.0}, {"shear", 0.0, 1.0}, {"volumetric", 1.0, 2.0}}) {
+    ASSERT_EQ(run({"probe", at("scene.toml"), "--material", "rubber", "--path", path}), 0) << error();
+    const auto stretch = ductile::io::CsvTable::read(at("stdout")).column("stretch");
+    EXPECT_EQ(stretch.size(), 21u);
+    EXPECT_EQ(stretch.front(), first);
+    EXPECT_EQ(stretch.back(), last);
+  }
+  refused({"--path", "uniaxial", "--from", "2"}, {"stays", "--to"});
+  refused({"--path", "shear", "--to", "0"}, {"stays", "--from"});
+  EXPECT_EQ(run({"probe", at("scene.toml"), "--material", "rubber", "--path", "shear", "--from", "1", "--to", "1"}), 0);
+  ASSERT_EQ(run({"probe", "--help"}), 0);
+  for (const char* words : {"default: 1, rest", "default: 2)", "default: 20"})
+    EXPECT_NE(read(at("stdout")).find(words), std::string::npos) << words << " is not in " << read(at("stdout"));
   expect_error(2, {"compare", at("a"), at("b"), "--tolerance", "-1"}, {"--tolerance", "from 0 on"});
   EXPECT_LT(error().size(), 250u) << error();
 }
