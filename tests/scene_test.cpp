@@ -419,9 +419,11 @@ INSTANTIATE_TEST_SUITE_P(
         OneError{density, density + "\nplastic = { model = \"von-mises\", yield_stress = 1e3 }",
                  "scene.toml:8:21: materials.rubber.plastic.model = \"von-mises\" is not used by method "
                  "total-lagrangian\n    expected creep"},
-        OneError{density, density + "\nplastic = { model = \"creep\", yield_strain = 0.1, rate = 1, max_strain = 1 }",
-                 "scene.toml:8:21: materials.rubber.plastic.model = \"creep\" does not act on elastic.model "
-                 "neo-hookean\n    expected elastic.model stvk with it"},
+        OneError{elastic,
+                 "elastic = { model = \"hencky\", youngs_modulus = 1e5, poisson_ratio = 0.3 }\nplastic = { model = "
+                 "\"creep\", yield_strain = 0.1, rate = 1, max_strain = 1 }",
+                 "scene.toml:9:21: materials.rubber.plastic.model = \"creep\" does not act on elastic.model "
+                 "hencky\n    expected elastic.model stvk with it"},
         OneError{density, density + "\nfibers = [{ field = \"radial\", direction = [1, 0, 0], stiffness = 1 }]",
                  "scene.toml:8:31: materials.rubber.fibers[0].direction is not used by field radial\n    expected it "
                  "with field constant only"},
@@ -533,6 +535,38 @@ TEST_F(SceneReader, XpbiHasItsOwnDefaults) {
   EXPECT_EQ(read(minimal_).materials[0].elastic.model, ElasticModel::neo_hookean);
 }
 
+TEST_F(SceneReader, APlasticModelBringsItsElasticLaw) {
+  const std::vector<std::pair<std::string, ElasticModel>> laws{
+      {"model = \"von-mises\", yield_stress = 1e3", ElasticModel::hencky},
+      {"model = \"drucker-prager\"", ElasticModel::hencky},
+      {"model = \"cam-clay\", slope = 1, hardening = 1", ElasticModel::hencky},
+      {"model = \"cam-clay\", slope = 1, hardening = 1, form = \"neo-hookean\"", ElasticModel::neo_hookean},
+      {"model = \"herschel-bulkley\", yield_stress = 1, viscosity = 1", ElasticModel::hencky},
+      {"model = \"snow\"", ElasticModel::fixed_corotated},
+      {"model = \"creep\", yield_strain = 0.1, rate = 1, max_strain = 1", ElasticModel::stvk}};
+  for (const auto& [plastic, law] : laws) {
+    const std::vector<std::string> overrides{
+        law == ElasticModel::stvk ? "solver.method=total-lagrangian" : "solver.method=xpbi",
+        "materials.rubber.plastic={" + plastic + "}"};
+    ASSERT_EQ(report(minimal_, overrides), "") << plastic;
+    const Scene scene = read(minimal_, overrides);
+    EXPECT_EQ(scene.materials[0].elastic.model, law) << plastic;
+    auto given = overrides;
+    given.push_back("materials.rubber.elastic.model=" + std::string(word(law)));
+    EXPECT_EQ(read(minimal_, given).digest, scene.digest) << plastic;
+  }
+  EXPECT_EQ(report(minimal_,
+                   {"solver.method=xpbi", "solver.multiplier=tensor", "materials.rubber.plastic={model = \"snow\"}"}),
+            "scene.toml:8:11: materials.rubber.elastic.model is fixed-corotated with this plastic.model, which does "
+            "not go with solver.multiplier tensor\n    expected hencky, or solver.multiplier scalar");
+  // A form that is misspelt asks for no law.
+  EXPECT_EQ(report(minimal_, {"solver.method=xpbi", "materials.rubber.elastic.model=neo-hookean",
+                              "materials.rubber.plastic={model = \"cam-clay\", slope = 1, hardening = 1, form = "
+                              "\"neohookean\"}"})
+                .find("does not act"),
+            std::string::npos);
+}
+
 TEST_F(SceneReader, RefusesWhatXpbiDoesNotUse) {
   EXPECT_EQ(report(minimal_, {"solver.method=xpbi", "solver.gradient=raw"}),
             "--set solver.gradient=raw: solver.gradient is not used by method xpbi\n    expected it with "
@@ -552,7 +586,8 @@ TEST_F(SceneReader, RefusesWhatXpbiDoesNotUse) {
       "--set materials.rubber.elastic.model=stvk: materials.rubber.elastic.model = \"stvk\" is not used by method "
       "xpbi\n    expected hencky or neo-hookean");
   EXPECT_EQ(
-      report(minimal_, {"solver.method=xpbi", "materials.rubber.plastic={model = \"snow\"}"}),
+      report(minimal_, {"solver.method=xpbi", "materials.rubber.plastic={model = \"snow\"}",
+                        "materials.rubber.elastic.model=hencky"}),
       "--set materials.rubber.plastic={model = \"snow\"}: materials.rubber.plastic.model = \"snow\" does not act on "
       "elastic.model hencky\n    expected elastic.model fixed-corotated with it");
   EXPECT_EQ(report(minimal_, {"solver.method=xpbi",

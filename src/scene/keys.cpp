@@ -157,8 +157,9 @@ Table material() {
 
 Table elastic() {
   return {"materials.NAME.elastic",
-          {one_word<ElasticModel>("model", described("\"neo-hookean\"; xpbi: \"hencky\""),
-                                  "energy as a function of the deformation"),
+          {one_word<ElasticModel>(
+               "model", described("\"neo-hookean\"; xpbi: \"hencky\"; with `plastic` the law that its model acts on"),
+               "energy as a function of the deformation"),
            number("youngs_modulus", "Pa", required, above(0), "at small strain"),
            number("poisson_ratio", "", required, between(-1, 0.5), "at small strain"),
            number("inversion_below", "", value("0.57735026918962576"), {0, 1, true, false},

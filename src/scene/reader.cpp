@@ -129,7 +129,7 @@ void Reader::wrong(const toml::node& node, const std::string& path, std::string_
 }
 
 void Reader::refuse(std::string_view name, std::string_view what, const std::string& expected) {
-  if (const toml::node* node = values_->get(name))
+  if (const toml::node* node = values_->at_path(name).node())
     wrong(*node, path_of(name), what, expected);
   else
     context_->problems.add(place_, fmt::format("{} {}", path_of(name), what), "expected " + expected);

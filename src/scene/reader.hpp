@@ -73,7 +73,7 @@ class Reader {
   [[nodiscard]] ReadContext& context() { return *context_; }
   /// True if a value, also one of an inner table (`elastic.model`), has been read and is good.
   [[nodiscard]] bool accepted(std::string_view name) const;
-  /// Reports a value that is wrong in its surroundings.
+  /// Reports a value, also one of an inner table, that is wrong in its surroundings.
   void refuse(std::string_view name, std::string_view what, const std::string& expected);
   /// Where a key stands, as messages name it: `file:line:column`, or the override that gave it.
   [[nodiscard]] std::string place_of(std::string_view name) const;
