@@ -597,6 +597,40 @@ TEST_F(SceneReader, RefusesWhatXpbiDoesNotUse) {
             true);
 }
 
+TEST_F(SceneReader, RefusesAnExtensionWhereNothingIsExtended) {
+  const auto refused = [&](std::vector<std::string> overrides, const std::string& key, const std::string& reason) {
+    overrides.push_back("materials.rubber.elastic." + key);
+    const std::string text = report(minimal_, overrides);
+    EXPECT_EQ(text.find("--set materials.rubber.elastic." + key + ": materials.rubber.elastic."), 0U) << text;
+    EXPECT_NE(text.find(reason), std::string::npos) << text;
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
+  };
+  for (const std::string key :
+       {"inversion_below=0.3", "inversion_below=0", "inversion=hard-switch", "inversion=extended"}) {
+    for (const std::string model : {"linear", "corotated", "fixed-corotated"})
+      refused({"materials.rubber.elastic.model=" + model}, key,
+              "is not used by model " + model + "\n    expected it with model stvk, neo-hookean or hencky only");
+    for (const std::string rule :
+         {"model = \"von-mises\", yield_stress = 1", "model = \"snow\"", "model = \"drucker-prager\"",
+          "model = \"herschel-bulkley\", yield_stress = 1, viscosity = 1",
+          "model = \"cam-clay\", slope = 1, hardening = 1, form = \"neo-hookean\""})
+      refused({"solver.method=xpbi", "materials.rubber.plastic={" + rule + "}"}, key, "is not used by return mappings");
+    for (const std::string model : {"stvk", "neo-hookean", "hencky"})
+      EXPECT_EQ(report(minimal_, {"materials.rubber.elastic.model=" + model, "materials.rubber.elastic." + key}), "");
+    EXPECT_EQ(
+        report(minimal_, {"materials.rubber.plastic={model = \"creep\", yield_strain = 0, rate = 1, max_strain = 1}",
+                          "materials.rubber.elastic." + key}),
+        "");
+  }
+  refused({"solver.method=xpbi"}, "inversion=hard-switch",
+          "is not used by method xpbi\n    expected it with method total-lagrangian only");
+  EXPECT_EQ(report(minimal_, {"solver.method=xpbi", "materials.rubber.elastic.inversion_below=0.3"}), "");
+  // One mistake, one report: not that an unknown model, or one of another method, has no extension either.
+  EXPECT_EQ(report(minimal_, {"materials.rubber.elastic.model=liner", "materials.rubber.elastic.inversion_below=0.3"})
+                .find("inversion_below"),
+            std::string::npos);
+}
+
 TEST_F(SceneReader, ReportsAMeshThatCannotBeUsedWhereTheSceneNamesIt) {
   const std::string text = replaced(minimal_, shape, "shape = { type = \"mesh\", file = \"none.obj\" }");
   const std::string report_text = report(text);

@@ -157,6 +157,28 @@ void check_elastic_for_multiplier(Reader& in, const Elastic& elastic, Multiplier
             "hencky, or solver.multiplier scalar");
 }
 
+/// The laws that are continued below a critical stretch; the others are defined for every F.
+bool has_extension(ElasticModel model) {
+  return model == ElasticModel::stvk || model == ElasticModel::neo_hookean || model == ElasticModel::hencky;
+}
+
+/// The keys of the extension, where nothing reads them. Return mappings limit stretches themselves, and XPBI has the
+/// continuous extension only.
+void check_extension(Reader& in, const Elastic& elastic, Method method, bool maps_back) {
+  const auto refuse = [&](std::string_view key, const std::string& what, const std::string& expected) {
+    if (in.has(key) && in.accepted(key)) in.refuse(key, what, expected);
+  };
+  for (const std::string_view key : {"inversion_below", "inversion"})
+    if (maps_back)
+      refuse(key, "is not used by return mappings, which limit stretches themselves",
+             "it without plastic, or with creep");
+    else if (method == Method::total_lagrangian && in.accepted("model") && !has_extension(elastic.model))
+      refuse(key, fmt::format("is not used by model {}", word(elastic.model)),
+             "it with model stvk, neo-hookean or hencky only");
+    else if (method == Method::xpbi && key == "inversion")
+      refuse(key, "is not used by method xpbi", "it with method total-lagrangian only");
+}
+
 Fiber read_fiber(Reader& in, const InPrecision& precision) {
   Fiber fiber;
   fiber.field = in.select<Fiber::Field>("field");
@@ -230,6 +252,7 @@ Material read_material(Reader& in, const std::string& name, std::optional<Method
     if (method == Method::xpbi && !in.has("plastic")) check_elastic_for_xpbi(inner, elastic);
     if (method == Method::xpbi && multiplier != Multiplier::scalar)
       check_elastic_for_multiplier(inner, elastic, multiplier);
+    if (method) check_extension(inner, elastic, *method, law && method == Method::xpbi);
     return elastic;
   });
   if (law && in.accepted("elastic.model") && material.elastic.model != *law)
