@@ -456,6 +456,26 @@ TEST_F(App, EveryEmptyRegionIsRefusedByCheckAndRun) {
   EXPECT_EQ(error().find("left"), std::string::npos) << error();
 }
 
+TEST_F(App, EveryBodyThatCannotBeSampledIsNamedWithItsPlace) {
+  const auto body = [](const std::string& name, const std::string& rest) {
+    return "[[bodies]]\nname = \"" + name + "\"\nmaterial = \"rubber\"\nspacing = 0.05\n" + rest;
+  };
+  write_scene("", body("far", "shape = { type = \"sphere\", radius = 0.2 }\nposition = [1e7, 0, 0]\n") +
+                      body("thin", "shape = { type = \"sphere\", radius = 0.001 }\n") +
+                      body("row",
+                           "shape = { type = \"sphere\", radius = 0.2 }\nposition = [0, 9, 0]\n"
+                           "copies = { count = [3, 1, 1], spacing = [1e6, 0, 0] }\n"));
+  const std::string file = at("scene.toml").string();
+  const std::vector<std::string> all{file + ":18:1: body \"far\": it reaches 1e+07 m from the origin",
+                                     file + ":24:1: body \"thin\": a spacing of 0.05 m leaves no particle",
+                                     file + ":29:1: body \"row-2\" and 1 more of its block: it reaches"};
+  expect_error(2, {"check", file}, all);
+  expect_error(2, {"run", file, "-o", at("out")}, all);
+  EXPECT_FALSE(fs::exists(at("out")));
+  EXPECT_EQ(error().find("\"block\""), std::string::npos) << error();
+  expect_error(2, {"check", file, "--set", "bodies.thin.spacing=1e-7"}, {file + ":24:1: the bodies would have about"});
+}
+
 TEST_F(App, BadInputIsRefusedWithPlaceAndRemedy) {
   expect_error(2, {"run", at("missing.toml")}, {"missing.toml"});
   write_scene("iteration = 3\n");

@@ -364,6 +364,7 @@ Body read_body(Reader& in, const std::vector<Material>& materials, std::vector<s
   body.initial = in.table("initial", [](Reader& inner) {
     return Initial{inner.get<Vector3d>("stretch"), inner.get<double>("scramble")};
   });
+  body.place = in.place();
   return body;
 }
 

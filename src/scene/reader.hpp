@@ -75,7 +75,9 @@ class Reader {
   [[nodiscard]] bool accepted(std::string_view name) const;
   /// Reports a value, also one of an inner table, that is wrong in its surroundings.
   void refuse(std::string_view name, std::string_view what, const std::string& expected);
-  /// Where a key stands, as messages name it: `file:line:column`, or the override that gave it.
+  /// Where the table stands, as messages name it: `file:line:column`, or the override that gave it.
+  [[nodiscard]] std::string place() const { return context_->problems.name_of(place_); }
+  /// The same for a key; where it is left out, of the table.
   [[nodiscard]] std::string place_of(std::string_view name) const;
   /// Adds something that is not a key to the effective values.
   void record(std::string_view name, const std::string& value);
