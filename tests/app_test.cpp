@@ -146,6 +146,31 @@ TEST_F(App, RunLeavesWhatItPromises) {
   EXPECT_NE(read(at("stdout")).find("results: " + at("out").string()), std::string::npos);
 }
 
+TEST_F(App, WithoutProbesTheirTableHasTheTimes) {
+  write_scene();
+  std::string text = read(at("scene.toml"));
+  const auto probes = text.find("[[probes]]");
+  text.erase(probes, text.find("[output]") - probes);
+  std::ofstream(at("scene.toml")) << text;
+  ASSERT_EQ(run({"run", at("scene.toml"), "-o", at("whole"), "-q"}), 0) << error();
+  const auto table = ductile::io::CsvTable::read(at("whole") / "probes.csv");
+  EXPECT_EQ(table.columns(), std::vector<std::string>{"time"});
+  EXPECT_EQ(table.column("time"), ductile::io::CsvTable::read(at("whole") / "history.csv").column("time"));
+  // Goes on from a result with the table, and from one of an earlier version without.
+  for (const bool had : {true, false}) {
+    const std::vector<std::string> part{"run", at("scene.toml"), "-o", at("out"), "-q", "--set"};
+    auto first = part, rest = part;
+    first.insert(first.end(), {"solver.end_time=0.06", "--force"});
+    rest.insert(rest.end(), {"solver.end_time=0.12", "--resume"});
+    ASSERT_EQ(run(first), 0) << error();
+    if (!had) fs::remove(at("out") / "probes.csv");
+    ASSERT_EQ(run({"compare", at("whole"), at("out")}), 0) << error();
+    EXPECT_EQ(read(at("stdout")).find("probes.csv"), std::string::npos) << read(at("stdout"));
+    ASSERT_EQ(run(rest), 0) << error();
+    expect_same_result(at("whole"), at("out"));
+  }
+}
+
 TEST_F(App, HistoryHasThePrimalResidualWhereItIsMeasured) {
   write_scene("", "");
   std::string text = read(at("scene.toml"));

@@ -175,7 +175,10 @@ double ResultFolder::restore(Solver& solver) {
   std::vector<StateBlock> blocks;
   for (auto& b : checkpoint_->blocks) blocks.push_back({b.name, std::move(b.bytes)});
   history_ = read_table("history.csv", history_, json.at("history_rows").get<std::size_t>());
-  if (!scene_.probes.empty()) probes_ = read_table("probes.csv", probes_, json.at("probe_rows").get<std::size_t>());
+  if (!scene_.probes.empty())
+    probes_ = read_table("probes.csv", probes_, json.at("probe_rows").get<std::size_t>());
+  else  // the times alone, which the history has too: earlier versions wrote no such file
+    for (const double time : history_.column("time")) probes_.add({time});
   frames_.clear();
   for (const auto& frame : json.at("frames")) {
     frames_.emplace_back(frame.at(0).get<double>(), frame.at(1).get<std::string>());
@@ -201,7 +204,6 @@ void ResultFolder::record(long long step, double time, const StepReport& r, cons
                           double(r.iterations)};
   if (scene_.solver.primal_residual) row.push_back(r.primal_residual);
   history_.add(row);
-  if (scene_.probes.empty()) return;
   row = {time};
   row.insert(row.end(), probes.begin(), probes.end());
   probes_.add(row);
@@ -234,7 +236,7 @@ void ResultFolder::drop_last_frame() {
 
 void ResultFolder::write_tables() {
   io::write_whole(folder_ / "history.csv", history_.text());
-  if (!scene_.probes.empty()) io::write_whole(folder_ / "probes.csv", probes_.text());
+  io::write_whole(folder_ / "probes.csv", probes_.text());
 }
 
 void ResultFolder::write_checkpoint(Solver& solver, double wall_seconds) {
