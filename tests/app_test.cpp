@@ -187,6 +187,37 @@ TEST_F(App, HistoryHasThePrimalResidualWhereItIsMeasured) {
   }
 }
 
+TEST_F(App, ThroughputCountsTheIterationsThatWereMade) {
+  write_scene();
+  std::string text = read(at("scene.toml"));
+  text.replace(text.find("total-lagrangian"), 16, "xpbi");
+  std::ofstream(at("scene.toml")) << text;
+  double counted = 0;
+  for (const std::string time : {"0.02", "0.03"}) {  // the second goes on where the first ended
+    std::vector<std::string> words{"run",
+                                   at("scene.toml"),
+                                   "-o",
+                                   at("out"),
+                                   "-q",
+                                   "--set",
+                                   "solver.iterations=50",
+                                   "--set",
+                                   "solver.tolerance=1e-3",
+                                   "--set",
+                                   "solver.end_time=" + time};
+    if (counted > 0) words.emplace_back("--resume");
+    ASSERT_EQ(run(words), 0) << error();
+    double made = 0;
+    for (const double n : ductile::io::CsvTable::read(at("out") / "history.csv").column("iterations")) made += n;
+    const auto record = nlohmann::json::parse(read(at("out") / "run.json"));
+    const double steps = record.at("steps");
+    EXPECT_LT(made, 50 * steps) << "the tolerance ends them earlier";
+    const double rate = record.at("particle_iterations_per_second"), seconds = record.at("step_seconds");
+    EXPECT_NEAR(rate * seconds / (512 * (made - counted)), 1, 1e-9);
+    counted = made;
+  }
+}
+
 TEST_F(App, ResultDoesNotDependOnTheThreads) {
   for (const std::string scheme : {"gauss-seidel", "jacobi"}) {
     write_scene("scheme = \"" + scheme + "\"\n");
