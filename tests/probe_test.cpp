@@ -322,6 +322,7 @@ TEST(Probe, WrongInputIsRefusedWithTheRemedy) {
   EXPECT_NE(refused(metal, {"yield_stress=many"}).find("not a number"), std::string::npos);
   EXPECT_NE(refused(metal, {"yield_stress=1,2"}).find("1 numbers"), std::string::npos);
   EXPECT_NE(refused(metal, {"yield_stress=-1"}).find("above 0"), std::string::npos);
+  EXPECT_NE(refused(metal, {"yield_stress=1", "yield_stress=2"}).find("given already"), std::string::npos);
   EXPECT_NE(refused(plastic(scene::Creep{0.1, 1, 1, false}), {"plastic_strain=0,1,0,0,0,0,0,0,0"}).find("symmetric"),
             std::string::npos);
   auto fragile = solid();

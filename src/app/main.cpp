@@ -139,7 +139,7 @@ void add_probe(CLI::App& program, std::function<int()>& action) {
                 ->expected(9)
                 ->type_name("f11,f12,...,f33");
   command->add_option("--dt", options->time_step, "duration in seconds, for laws that depend on the rate");
-  command->add_option("--state", options->state, "plastic state before, e.g. --state yield_stress=80 (repeatable)")
+  command->add_option("--state", options->state, "plastic state before, e.g. --state yield_stress=80")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)

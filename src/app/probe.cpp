@@ -256,6 +256,9 @@ Numbers parse_state(const Model& model, const scene::Material& material, const s
                                    model.state_key.empty()
                                        ? "has no state"
                                        : fmt::format("has the state {0}; write --state {0}=VALUE", model.state_key)));
+    if (&text != &texts.front())
+      throw InputError(
+          fmt::format("--state {}: {} was given already, by --state {}; give it once.", text, key, texts.front()));
     state = parse_numbers(text.substr(equals + 1), "--state " + key);
     check_state(model, state, text);
   }
