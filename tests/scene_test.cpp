@@ -392,6 +392,9 @@ INSTANTIATE_TEST_SUITE_P(
                  "scene.toml:4:1: solver.itertaions is not a known key\n    expected method, time_step, end_time, "
                  "iterations, scheme, gradient, constraint, smoothing, hourglass, precision or damping; did you mean "
                  "\"iterations\"?"},
+        OneError{density, "dens = 1000.0\n" + density,
+                 "scene.toml:7:1: materials.rubber.dens is not a known key\n    expected density, elastic, fibers or "
+                 "plastic; did you mean \"density\"?"},
         OneError{"[solver]", "gravity = 3\n[solver]",
                  "scene.toml:1:1: gravity is not a known key\n    expected title, solver, world, materials, bodies, "
                  "fixtures, colliders, cuts, contact, probes or output"},
@@ -505,7 +508,8 @@ TEST_F(SceneReader, ReportsEveryErrorAtOnceByLine) {
       "scene.toml:1:1: titel is not a known key\n    expected title, solver, world, materials, bodies, fixtures, "
       "colliders, cuts, contact, probes or output; did you mean \"title\"?\n"
       // Which keys belong to an unknown method or shape cannot be said: only the word itself is wrong.
-      "scene.toml:3:10: solver.method = \"total\" is not a method\n    expected total-lagrangian or xpbi\n"
+      "scene.toml:3:10: solver.method = \"total\" is not a method\n    expected total-lagrangian or xpbi; did you mean "
+      "\"total-lagrangian\"?\n"
       "scene.toml:9:11: materials.rubber.density = -1 is out of range\n    expected a number > 0, in kg/m^3\n"
       "scene.toml:15:11: bodies[0].spacing = true is not a number\n    expected a number > 0, in m\n"
       "scene.toml:16:16: bodies[0].velocity[1] = \"a\" is not a number\n    expected a list of 3 numbers, in m/s\n"
@@ -520,6 +524,37 @@ TEST_F(SceneReader, AnUnknownMethodSaysNothingAboutPlasticModels) {
   EXPECT_EQ(report(text, {"solver.method=xpbj"}),
             "--set solver.method=xpbj: solver.method = \"xpbj\" is not a method\n    expected total-lagrangian or "
             "xpbi; did you mean \"xpbi\"?");
+}
+
+TEST_F(SceneReader, AnUnknownModelStillHasSuggestionsForItsKeys) {
+  const std::string text =
+      replaced(minimal_, density, density + "\nplastic = { model = \"von-mise\", yeild_stress = 1, hardening = 0 }");
+  const std::string found = report(text, {"solver.method=xpbi"});
+  EXPECT_EQ(found.find("scene.toml:8:21: materials.rubber.plastic.model = \"von-mise\" is not a model"), 0U) << found;
+  EXPECT_NE(found.find("scene.toml:8:33: materials.rubber.plastic.yeild_stress is not a known key\n    expected model, "
+                       "yield_stress, hardening, friction_angle, cohesion,"),
+            std::string::npos)
+      << found;
+  EXPECT_NE(found.find("did you mean \"yield_stress\"?"), std::string::npos) << found;
+  EXPECT_EQ(found.find("plastic.hardening"), std::string::npos) << found;
+}
+
+TEST_F(SceneReader, NamesInAListThatWasRefusedAreNotCalledUnknown) {
+  const std::string rest =
+      "\n[[fixtures]]\nname = \"wall\"\nbody = \"cube\"\nregion = { type = \"plane\" }\n[[probes]]\nname = "
+      "\"tip\"\nbody "
+      "= \"cube\"\n[[probes]]\nname = \"load\"\nquantity = \"reaction\"\nfixture = \"wall\"\n";
+  const std::string good = minimal_ + rest;
+  ASSERT_EQ(report(good), "");
+  const auto lines = [&](const std::string& from, const std::string& to) {
+    const std::string text = report(replaced(good, from, to));
+    EXPECT_EQ(text.find("names no"), std::string::npos) << text;
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  EXPECT_EQ(lines("[[bodies]]", "[bodies]"), 1);
+  EXPECT_EQ(lines("[[fixtures]]", "[fixtures]"), 1);
+  EXPECT_EQ(lines("[materials.rubber]", "[[materials.rubber]]"), 1);
+  EXPECT_EQ(lines("spacing  = 0.1", "spacing  = 0.1\ncopies = { count = [1.5, 1, 1], spacing = [1, 1, 1] }"), 1);
 }
 
 TEST_F(SceneReader, XpbiHasItsOwnDefaults) {

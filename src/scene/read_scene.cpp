@@ -390,9 +390,11 @@ std::vector<Body> read_bodies(Reader& in, const std::vector<Material>& materials
                               const InPrecision& precision) {
   const Body first = read_body(in, materials, names, precision);
   const auto copies = in.optional_table("copies", read_copies);
+  if (in.has("copies") && !(copies && copies->valid)) in.context().incomplete.emplace("bodies");
   if (!copies || !copies->valid) return {first};
   constexpr double most_bodies = 100000;  // each has its own shape, name and line in reports
   if (double(names.size()) + copies->count.cast<double>().prod() > most_bodies) {
+    in.context().incomplete.emplace("bodies");
     in.refuse("copies", "makes too many bodies", fmt::format("at most {} bodies in a scene", most_bodies));
     return {first};
   }
@@ -598,7 +600,7 @@ Scene read_scene(const fs::path& file, const std::vector<std::string>& overrides
 }
 
 Scene parse_scene(const std::string& text, const fs::path& file, const std::vector<std::string>& overrides) {
-  ReadContext context{Problems(file.string()), file.parent_path(), {}};
+  ReadContext context{Problems(file.string()), file.parent_path(), {}, {}};
   toml::table values;
   try {
     values = parse_toml(text, file.string());
