@@ -171,6 +171,28 @@ TEST_F(App, WithoutProbesTheirTableHasTheTimes) {
   }
 }
 
+TEST_F(App, NumbersOfThingsAreIntegers) {
+  write_scene();
+  for (const std::string precision : {"single", "double"}) {
+    ASSERT_EQ(run({"run", at("scene.toml"), "-o", at("out"), "-q", "--force", "--set", "solver.end_time=0.001", "--set",
+                   "output.fields=[\"velocity\", \"piece\"]", "--set", "solver.precision=" + precision}),
+              0)
+        << error();
+    const std::string frame = read(at("out") / "particles" / "particles_000000.vtp");
+    const auto type_of = [&](const std::string& name) {
+      const auto end = frame.find("Name=\"" + name + "\"");
+      const auto begin = frame.rfind("type=\"", end) + 6;
+      return frame.substr(begin, frame.find('"', begin) - begin);
+    };
+    EXPECT_EQ(type_of("id"), "Int64");
+    EXPECT_EQ(type_of("body"), "Int32");
+    EXPECT_EQ(type_of("piece"), "Int32");
+    EXPECT_EQ(type_of("velocity"), precision == "single" ? "Float32" : "Float64");
+    ASSERT_EQ(run({"compare", at("out"), at("out"), "--tolerance", "0"}), 0) << error();
+    EXPECT_NE(read(at("stdout")).find("piece"), std::string::npos);
+  }
+}
+
 TEST_F(App, HistoryHasThePrimalResidualWhereItIsMeasured) {
   write_scene("", "");
   std::string text = read(at("scene.toml"));
