@@ -146,6 +146,53 @@ TEST_F(App, RunLeavesWhatItPromises) {
   EXPECT_NE(read(at("stdout")).find("results: " + at("out").string()), std::string::npos);
 }
 
+TEST_F(App, WithoutProbesTheirTableHasTheTimes) {
+  write_scene();
+  std::string text = read(at("scene.toml"));
+  const auto probes = text.find("[[probes]]");
+  text.erase(probes, text.find("[output]") - probes);
+  std::ofstream(at("scene.toml")) << text;
+  ASSERT_EQ(run({"run", at("scene.toml"), "-o", at("whole"), "-q"}), 0) << error();
+  const auto table = ductile::io::CsvTable::read(at("whole") / "probes.csv");
+  EXPECT_EQ(table.columns(), std::vector<std::string>{"time"});
+  EXPECT_EQ(table.column("time"), ductile::io::CsvTable::read(at("whole") / "history.csv").column("time"));
+  // Goes on from a result with the table, and from one of an earlier version without.
+  for (const bool had : {true, false}) {
+    const std::vector<std::string> part{"run", at("scene.toml"), "-o", at("out"), "-q", "--set"};
+    auto first = part, rest = part;
+    first.insert(first.end(), {"solver.end_time=0.06", "--force"});
+    rest.insert(rest.end(), {"solver.end_time=0.12", "--resume"});
+    ASSERT_EQ(run(first), 0) << error();
+    if (!had) fs::remove(at("out") / "probes.csv");
+    ASSERT_EQ(run({"compare", at("whole"), at("out")}), 0) << error();
+    EXPECT_EQ(read(at("stdout")).find("probes.csv"), std::string::npos) << read(at("stdout"));
+    ASSERT_EQ(run(rest), 0) << error();
+    expect_same_result(at("whole"), at("out"));
+  }
+}
+
+TEST_F(App, NumbersOfThingsAreIntegers) {
+  write_scene();
+  for (const std::string precision : {"single", "double"}) {
+    ASSERT_EQ(run({"run", at("scene.toml"), "-o", at("out"), "-q", "--force", "--set", "solver.end_time=0.001", "--set",
+                   "output.fields=[\"velocity\", \"piece\"]", "--set", "solver.precision=" + precision}),
+              0)
+        << error();
+    const std::string frame = read(at("out") / "particles" / "particles_000000.vtp");
+    const auto type_of = [&](const std::string& name) {
+      const auto end = frame.find("Name=\"" + name + "\"");
+      const auto begin = frame.rfind("type=\"", end) + 6;
+      return frame.substr(begin, frame.find('"', begin) - begin);
+    };
+    EXPECT_EQ(type_of("id"), "Int64");
+    EXPECT_EQ(type_of("body"), "Int32");
+    EXPECT_EQ(type_of("piece"), "Int32");
+    EXPECT_EQ(type_of("velocity"), precision == "single" ? "Float32" : "Float64");
+    ASSERT_EQ(run({"compare", at("out"), at("out"), "--tolerance", "0"}), 0) << error();
+    EXPECT_NE(read(at("stdout")).find("piece"), std::string::npos);
+  }
+}
+
 TEST_F(App, HistoryHasThePrimalResidualWhereItIsMeasured) {
   write_scene("", "");
   std::string text = read(at("scene.toml"));
@@ -159,6 +206,37 @@ TEST_F(App, HistoryHasThePrimalResidualWhereItIsMeasured) {
     const auto history = ductile::io::CsvTable::read(at("out") / "history.csv");
     EXPECT_EQ(history.columns().back(), measured == "true" ? "primal_residual" : "iterations");
     EXPECT_EQ(history.rows(), 5u);
+  }
+}
+
+TEST_F(App, ThroughputCountsTheIterationsThatWereMade) {
+  write_scene();
+  std::string text = read(at("scene.toml"));
+  text.replace(text.find("total-lagrangian"), 16, "xpbi");
+  std::ofstream(at("scene.toml")) << text;
+  double counted = 0;
+  for (const std::string time : {"0.02", "0.03"}) {  // the second goes on where the first ended
+    std::vector<std::string> words{"run",
+                                   at("scene.toml"),
+                                   "-o",
+                                   at("out"),
+                                   "-q",
+                                   "--set",
+                                   "solver.iterations=50",
+                                   "--set",
+                                   "solver.tolerance=1e-3",
+                                   "--set",
+                                   "solver.end_time=" + time};
+    if (counted > 0) words.emplace_back("--resume");
+    ASSERT_EQ(run(words), 0) << error();
+    double made = 0;
+    for (const double n : ductile::io::CsvTable::read(at("out") / "history.csv").column("iterations")) made += n;
+    const auto record = nlohmann::json::parse(read(at("out") / "run.json"));
+    const double steps = record.at("steps");
+    EXPECT_LT(made, 50 * steps) << "the tolerance ends them earlier";
+    const double rate = record.at("particle_iterations_per_second"), seconds = record.at("step_seconds");
+    EXPECT_NEAR(rate * seconds / (512 * (made - counted)), 1, 1e-9);
+    counted = made;
   }
 }
 
@@ -456,6 +534,26 @@ TEST_F(App, EveryEmptyRegionIsRefusedByCheckAndRun) {
   EXPECT_EQ(error().find("left"), std::string::npos) << error();
 }
 
+TEST_F(App, EveryBodyThatCannotBeSampledIsNamedWithItsPlace) {
+  const auto body = [](const std::string& name, const std::string& rest) {
+    return "[[bodies]]\nname = \"" + name + "\"\nmaterial = \"rubber\"\nspacing = 0.05\n" + rest;
+  };
+  write_scene("", body("far", "shape = { type = \"sphere\", radius = 0.2 }\nposition = [1e7, 0, 0]\n") +
+                      body("thin", "shape = { type = \"sphere\", radius = 0.001 }\n") +
+                      body("row",
+                           "shape = { type = \"sphere\", radius = 0.2 }\nposition = [0, 9, 0]\n"
+                           "copies = { count = [3, 1, 1], spacing = [1e6, 0, 0] }\n"));
+  const std::string file = at("scene.toml").string();
+  const std::vector<std::string> all{file + ":18:1: body \"far\": it reaches 1e+07 m from the origin",
+                                     file + ":24:1: body \"thin\": a spacing of 0.05 m leaves no particle",
+                                     file + ":29:1: body \"row-2\" and 1 more of its block: it reaches"};
+  expect_error(2, {"check", file}, all);
+  expect_error(2, {"run", file, "-o", at("out")}, all);
+  EXPECT_FALSE(fs::exists(at("out")));
+  EXPECT_EQ(error().find("\"block\""), std::string::npos) << error();
+  expect_error(2, {"check", file, "--set", "bodies.thin.spacing=1e-7"}, {file + ":24:1: the bodies would have about"});
+}
+
 TEST_F(App, BadInputIsRefusedWithPlaceAndRemedy) {
   expect_error(2, {"run", at("missing.toml")}, {"missing.toml"});
   write_scene("iteration = 3\n");
@@ -470,6 +568,7 @@ TEST_F(App, BadInputIsRefusedWithPlaceAndRemedy) {
   expect_error(2, {"run", at("scene.toml"), "-o", at("out"), "--resume"}, {"nothing to resume"});
   expect_error(2, {"bench", "bogus"}, {"bogus", "total-lagrangian"});
   expect_error(2, {"bench", "svd", "--json", at("none/bench.json")}, {"--json", "no folder", at("none").string()});
+  expect_error(2, {"bench", "svd", "--json", folder_}, {"--json", "is a folder"});
   // Beyond 1e6 m single precision rounds by more than the spacing.
   expect_error(2, {"run", at("scene.toml"), "-o", at("out"), "--set", "bodies[0].position=[1e6, 0, 0]"},
                {"\"block\"", "single precision", "solver.precision = \"double\""});
@@ -678,6 +777,21 @@ TEST_F(App, CheckAndDevicesAndProbePrint) {
   refused({"--F", "1e120,0,0,0,1e120,0,0,0,1e120"}, {"too large", "rubber"});
   refused({"--F", "inf,0,0,0,1,0,0,0,1"}, {"not finite"});
   refused({"--F", "1,0,0,0,1,0,0,0,1", "--dt", "-1"}, {"--dt -1", "above 0"});
+  // What rests is at a stretch of 1 and a shear of 0; a path that stays there is no curve.
+  for (const auto& [path, first, last] :
+       {std::tuple{"uniaxial", 1.0, 2.0}, {"shear", 0.0, 1.0}, {"volumetric", 1.0, 2.0}}) {
+    ASSERT_EQ(run({"probe", at("scene.toml"), "--material", "rubber", "--path", path}), 0) << error();
+    const auto stretch = ductile::io::CsvTable::read(at("stdout")).column("stretch");
+    EXPECT_EQ(stretch.size(), 21u);
+    EXPECT_EQ(stretch.front(), first);
+    EXPECT_EQ(stretch.back(), last);
+  }
+  refused({"--path", "uniaxial", "--from", "2"}, {"stays", "--to"});
+  refused({"--path", "shear", "--to", "0"}, {"stays", "--from"});
+  EXPECT_EQ(run({"probe", at("scene.toml"), "--material", "rubber", "--path", "shear", "--from", "1", "--to", "1"}), 0);
+  ASSERT_EQ(run({"probe", "--help"}), 0);
+  for (const char* words : {"default: 1, rest", "default: 2)", "default: 20"})
+    EXPECT_NE(read(at("stdout")).find(words), std::string::npos) << words << " is not in " << read(at("stdout"));
   expect_error(2, {"compare", at("a"), at("b"), "--tolerance", "-1"}, {"--tolerance", "from 0 on"});
   EXPECT_LT(error().size(), 250u) << error();
 }

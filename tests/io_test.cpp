@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <vtkCellArray.h>
 #include <vtkDataArray.h>
@@ -122,6 +123,64 @@ TEST_F(Files, AMissingFolderIsNamed) {
     EXPECT_NE(text.find(target.string()), std::string::npos) << text;
     EXPECT_NE(text.find("folder is missing"), std::string::npos) << text;
   }
+}
+
+TEST_F(Files, ALinkIsFollowedAndStays) {
+  fs::create_directory(folder_ / "far");
+  write_whole(folder_ / "far" / "real", "old");
+  fs::create_symlink("far/real", folder_ / "second");
+  fs::create_symlink("second", folder_ / "first");
+  write_whole(folder_ / "first", "new");
+  EXPECT_TRUE(fs::is_symlink(folder_ / "first"));
+  EXPECT_TRUE(fs::is_symlink(folder_ / "second"));
+  EXPECT_EQ(read_whole(folder_ / "far" / "real"), "new");
+  // What a link leads to need not exist yet; where it never ends, nothing is written.
+  fs::create_symlink(folder_ / "far" / "later", folder_ / "ahead");
+  write_whole(folder_ / "ahead", "made");
+  EXPECT_EQ(read_whole(folder_ / "far" / "later"), "made");
+  fs::create_symlink("circle", folder_ / "circle");
+  const auto text = error_text<SimulationError>([&] { write_whole(folder_ / "circle", "x"); });
+  EXPECT_NE(text.find("circle"), std::string::npos) << text;
+  EXPECT_EQ(files(), (std::vector<std::string>{"ahead", "circle", "far", "first", "second"}));
+}
+
+TEST_F(Files, APipeIsWrittenAndStaysAPipe) {
+  const fs::path pipe = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  ASSERT_GE(reader, 0);
+  write_whole(pipe, "through the pipe");
+  EXPECT_TRUE(fs::is_fifo(pipe));
+  char bytes[64] = {};
+  EXPECT_EQ(::read(reader, bytes, sizeof bytes), 16);
+  EXPECT_STREQ(bytes, "through the pipe");
+  // As /dev/stdout or a shell's >(...): a link of /proc that leads to a pipe without a name.
+  int ends[2] = {};
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  fs::create_symlink(fmt::format("/proc/self/fd/{}", ends[1]), folder_ / "stdout");
+  write_whole(folder_ / "stdout", "without a name");
+  EXPECT_TRUE(fs::is_symlink(folder_ / "stdout"));
+  EXPECT_EQ(::read(ends[0], bytes, sizeof bytes), 14);
+  for (const int descriptor : {reader, ends[0], ends[1]}) ::close(descriptor);
+  EXPECT_EQ(files(), (std::vector<std::string>{"pipe", "stdout"}));
+}
+
+TEST_F(Files, ADeviceIsWrittenAndStaysADevice) {
+  fs::create_symlink("/dev/null", folder_ / "null");
+  write_whole(folder_ / "null", "gone");
+  EXPECT_TRUE(fs::is_character_file(folder_ / "null"));
+  EXPECT_TRUE(fs::is_symlink(folder_ / "null"));
+  fs::create_symlink("/dev/full", folder_ / "full");
+  const auto text = error_text<SimulationError>([&] { write_whole(folder_ / "full", "x"); });
+  EXPECT_NE(text.find("No space left"), std::string::npos) << text;
+}
+
+TEST_F(Files, AFolderIsRefused) {
+  fs::create_directory(folder_ / "folder");
+  const auto text = error_text<SimulationError>([&] { write_whole(folder_ / "folder", "x"); });
+  for (const char* part : {"folder", "Is a directory", "name of a file in it"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << " is missing in: " << text;
+  EXPECT_EQ(files(), std::vector<std::string>{"folder"});
 }
 
 TEST_F(Files, UnreadableInputIsNamed) {

@@ -434,6 +434,30 @@ TEST(Materials, WithoutExtensionTheLawIsLeftAlone) {
   EXPECT_TRUE(std::isfinite(Hencky<double>{mu, lambda}.energy(matrix<double>(stretched(1, 1, -0.5)))));
 }
 
+TEST(Materials, HenckyStressIsTheDerivativeOfItsLimitedEnergy) {
+  const auto [mu, lambda] = Lame<double>::from(youngs_modulus, poisson_ratio);
+  const Hencky<double> law{mu, lambda};
+  const Law<double> response = [law](const Mat3<double>& F) { return law.response(F); };
+  const double h = 1e-5;  // stays on one side of the limit, 1e-4
+  for (const auto& F : {stretched(1.2, 0.9, 2e-5), stretched(1.2, 0.9, -0.5), stretched(1.2, 3e-5, -2e-5),
+                        stretched(1.2, 0.9, 0), stretched(3e-5, 2e-5, -1e-5)}) {
+    const auto P = law.stress(matrix<double>(F));
+    EXPECT_TRUE(std::isfinite(norm(P)));
+    // Rounding of an energy of up to 200 E over the step; the law itself has tangents of 1e2 E here, so that
+    // truncation, h^4/30 times a fifth derivative, is far below.
+    EXPECT_LT(norm(numerical_stress<double>(response, matrix<double>(F), h) - P), 9 * 2e-16 * 2e5 / h);
+  }
+  // Along a limited stretch nothing resists; the others keep their stress, tau_i/s_i with the limited strain.
+  const auto P = law.stress(Mat3<double>::diagonal({1.2, 0.9, -0.5}));
+  EXPECT_NEAR(P.m[8], 0, 1e-12);
+  EXPECT_NEAR(P.m[0], (2 * mu * std::log(1.2) + lambda * std::log(1.2 * 0.9 * 1e-4)) / 1.2, 1e-9);
+  for (const double s : {0.0, 5e-5, -1e-3, -0.9}) {
+    EXPECT_NEAR((InversionSafe<Hencky<double>>{{mu, lambda}, 0.0}.stress(Mat3<double>::diagonal({1.0, 1.0, s})).m[8]),
+                0, 1e-12);
+    EXPECT_NEAR(law.principal_hessian({1.0, 1.0, s})(2, 2), 0, 1e-12);
+  }
+}
+
 TEST(Materials, FlatAndInvertedStatesHaveFiniteStressInSinglePrecision) {
   const auto [mu, lambda] = Lame<float>::from(1000, 0.3f);
   for (const auto& F : {stretched(1, 1, 0), stretched(1, 0, 0), stretched(0, 0, 0), stretched(1, 1, -1),
@@ -442,6 +466,7 @@ TEST(Materials, FlatAndInvertedStatesHaveFiniteStressInSinglePrecision) {
     EXPECT_TRUE(std::isfinite(norm(InversionSafe<NeoHookean<float>>{{mu, lambda}}.stress(f))));
     EXPECT_TRUE(std::isfinite(norm(InversionSafe<StVK<float>>{{mu, lambda}}.stress(f))));
     EXPECT_TRUE(std::isfinite(norm(InversionSafe<Hencky<float>>{{mu, lambda}}.stress(f))));
+    EXPECT_TRUE(std::isfinite(norm(Hencky<float>{mu, lambda}.stress(f))));
     EXPECT_TRUE(std::isfinite(norm(Corotated<float>{mu, lambda}.stress(f))));
     EXPECT_TRUE(std::isfinite(norm(FixedCorotated<float>{mu, lambda}.stress(f))));
   }

@@ -249,6 +249,40 @@ TEST(Probe, PlasticBarYieldsAtItsUniaxialStress) {
   EXPECT_LT(*std::max_element(shear.at("tau12").begin(), shear.at("tau12").end()), sigma / std::sqrt(2) + 1e-9);
 }
 
+TEST(Probe, NominalStressOfAPathIsThatOfTheTotalStretch) {
+  auto creeping = plastic(scene::Creep{0.01, 20, 0.2, false});
+  creeping.elastic.model = scene::ElasticModel::stvk;
+  const std::vector<scene::Material> materials{plastic(scene::VonMises{50, 0.1}),
+                                               plastic(scene::DruckerPrager{30, 0.01, true}),
+                                               plastic(scene::CamClay{1.85, 0.5, 1}),
+                                               plastic(scene::HerschelBulkley{50, 10, 1}),
+                                               plastic(scene::Snow{}),
+                                               creeping};
+  for (std::size_t m = 0; m < materials.size(); ++m)
+    for (const auto& [kind, from, to] : {std::tuple{ProbePath::shear, 0.0, 0.3},
+                                         {ProbePath::volumetric, 1.0, 0.8},
+                                         {ProbePath::volumetric, 1.0, 1.1}}) {
+      const auto path = table(probe_path(materials[m], kind, from, to, 10, 1e-3));
+      const auto matrix_of = [&](const std::string& name, std::size_t row) {
+        Mat3<double> result{};
+        for (std::size_t k = 0; k < 9; ++k)
+          result.m[k] = path.at(name + std::to_string(k / 3 + 1) + std::to_string(k % 3 + 1))[row];
+        return result;
+      };
+      for (std::size_t k = 0; k < path.at("stretch").size(); ++k) {
+        const double s = path.at("stretch")[k];
+        const auto F =
+            kind == ProbePath::shear ? Mat3<double>{{1, s, 0, 0, 1, 0, 0, 0, 1}} : Mat3<double>::identity() * s;
+        const auto tau = matrix_of("tau", k);
+        // Rounding of the inverse, some units of 1e-16.
+        EXPECT_LT(norm(tau - times_transpose(matrix_of("P", k), F)), 1e-14 * (1 + norm(tau))) << m << " at " << s;
+      }
+    }
+  // A bar that flows at constant true stress: the force falls as its cross-section does.
+  const auto bar = table(probe_path(plastic(scene::VonMises{50, 0}), ProbePath::uniaxial, 1, 2, 200, {}));
+  EXPECT_NEAR(bar.at("P11").back(), std::sqrt(1.5) * 50 / 2, 1e-7);
+}
+
 TEST(Probe, HardeningBarFollowsItsPlasticModulus) {
   const double sigma = 50, H = 0.2;
   const auto path = table(probe_path(plastic(scene::VonMises{sigma, H}, 1e4), ProbePath::uniaxial, 1, 1.1, 100, {}));
@@ -288,6 +322,7 @@ TEST(Probe, WrongInputIsRefusedWithTheRemedy) {
   EXPECT_NE(refused(metal, {"yield_stress=many"}).find("not a number"), std::string::npos);
   EXPECT_NE(refused(metal, {"yield_stress=1,2"}).find("1 numbers"), std::string::npos);
   EXPECT_NE(refused(metal, {"yield_stress=-1"}).find("above 0"), std::string::npos);
+  EXPECT_NE(refused(metal, {"yield_stress=1", "yield_stress=2"}).find("given already"), std::string::npos);
   EXPECT_NE(refused(plastic(scene::Creep{0.1, 1, 1, false}), {"plastic_strain=0,1,0,0,0,0,0,0,0"}).find("symmetric"),
             std::string::npos);
   auto fragile = solid();

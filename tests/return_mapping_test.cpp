@@ -578,6 +578,21 @@ void expect_recovery_from_inversion() {
   }
 }
 
+/// A state that was flattened to the least stretch bears the stress that the mapping gave it, whichever side of the
+/// limit rounding has put it on.
+TEST(ReturnMapping, FlattenedStatesKeepTheirStress) {
+  const auto [mu, lambda] = lame<double>();
+  const VonMises<double> model{{mu, lambda, 0}};
+  for (int k = 0; k < 50; ++k) {
+    const auto F = matrix<double>(
+        Eigen::Matrix3d(rotation(1, k, 3, 1) * Eigen::Vector3d(1.1, 0.9, -0.1).asDiagonal() * rotation(3, 1, k, 2)));
+    const auto mapped = model.map(F, {1e9});  // it does not yield
+    const auto again = model.kirchhoff(mapped.F, {1e9});
+    // Rounding of F, 1e-16, of a stretch of 1e-4.
+    EXPECT_LT(norm(again - mapped.kirchhoff), 1e-10 * norm(mapped.kirchhoff)) << k;
+  }
+}
+
 TEST(ReturnMapping, InvertedTrialStatesComeBack) {
   expect_recovery_from_inversion<double>();
   expect_recovery_from_inversion<float>();

@@ -392,6 +392,9 @@ INSTANTIATE_TEST_SUITE_P(
                  "scene.toml:4:1: solver.itertaions is not a known key\n    expected method, time_step, end_time, "
                  "iterations, scheme, gradient, constraint, smoothing, hourglass, precision or damping; did you mean "
                  "\"iterations\"?"},
+        OneError{density, "dens = 1000.0\n" + density,
+                 "scene.toml:7:1: materials.rubber.dens is not a known key\n    expected density, elastic, fibers or "
+                 "plastic; did you mean \"density\"?"},
         OneError{"[solver]", "gravity = 3\n[solver]",
                  "scene.toml:1:1: gravity is not a known key\n    expected title, solver, world, materials, bodies, "
                  "fixtures, colliders, cuts, contact, probes or output"},
@@ -419,9 +422,11 @@ INSTANTIATE_TEST_SUITE_P(
         OneError{density, density + "\nplastic = { model = \"von-mises\", yield_stress = 1e3 }",
                  "scene.toml:8:21: materials.rubber.plastic.model = \"von-mises\" is not used by method "
                  "total-lagrangian\n    expected creep"},
-        OneError{density, density + "\nplastic = { model = \"creep\", yield_strain = 0.1, rate = 1, max_strain = 1 }",
-                 "scene.toml:8:21: materials.rubber.plastic.model = \"creep\" does not act on elastic.model "
-                 "neo-hookean\n    expected elastic.model stvk with it"},
+        OneError{elastic,
+                 "elastic = { model = \"hencky\", youngs_modulus = 1e5, poisson_ratio = 0.3 }\nplastic = { model = "
+                 "\"creep\", yield_strain = 0.1, rate = 1, max_strain = 1 }",
+                 "scene.toml:9:21: materials.rubber.plastic.model = \"creep\" does not act on elastic.model "
+                 "hencky\n    expected elastic.model stvk with it"},
         OneError{density, density + "\nfibers = [{ field = \"radial\", direction = [1, 0, 0], stiffness = 1 }]",
                  "scene.toml:8:31: materials.rubber.fibers[0].direction is not used by field radial\n    expected it "
                  "with field constant only"},
@@ -503,7 +508,8 @@ TEST_F(SceneReader, ReportsEveryErrorAtOnceByLine) {
       "scene.toml:1:1: titel is not a known key\n    expected title, solver, world, materials, bodies, fixtures, "
       "colliders, cuts, contact, probes or output; did you mean \"title\"?\n"
       // Which keys belong to an unknown method or shape cannot be said: only the word itself is wrong.
-      "scene.toml:3:10: solver.method = \"total\" is not a method\n    expected total-lagrangian or xpbi\n"
+      "scene.toml:3:10: solver.method = \"total\" is not a method\n    expected total-lagrangian or xpbi; did you mean "
+      "\"total-lagrangian\"?\n"
       "scene.toml:9:11: materials.rubber.density = -1 is out of range\n    expected a number > 0, in kg/m^3\n"
       "scene.toml:15:11: bodies[0].spacing = true is not a number\n    expected a number > 0, in m\n"
       "scene.toml:16:16: bodies[0].velocity[1] = \"a\" is not a number\n    expected a list of 3 numbers, in m/s\n"
@@ -520,6 +526,37 @@ TEST_F(SceneReader, AnUnknownMethodSaysNothingAboutPlasticModels) {
             "xpbi; did you mean \"xpbi\"?");
 }
 
+TEST_F(SceneReader, AnUnknownModelStillHasSuggestionsForItsKeys) {
+  const std::string text =
+      replaced(minimal_, density, density + "\nplastic = { model = \"von-mise\", yeild_stress = 1, hardening = 0 }");
+  const std::string found = report(text, {"solver.method=xpbi"});
+  EXPECT_EQ(found.find("scene.toml:8:21: materials.rubber.plastic.model = \"von-mise\" is not a model"), 0U) << found;
+  EXPECT_NE(found.find("scene.toml:8:33: materials.rubber.plastic.yeild_stress is not a known key\n    expected model, "
+                       "yield_stress, hardening, friction_angle, cohesion,"),
+            std::string::npos)
+      << found;
+  EXPECT_NE(found.find("did you mean \"yield_stress\"?"), std::string::npos) << found;
+  EXPECT_EQ(found.find("plastic.hardening"), std::string::npos) << found;
+}
+
+TEST_F(SceneReader, NamesInAListThatWasRefusedAreNotCalledUnknown) {
+  const std::string rest =
+      "\n[[fixtures]]\nname = \"wall\"\nbody = \"cube\"\nregion = { type = \"plane\" }\n[[probes]]\nname = "
+      "\"tip\"\nbody "
+      "= \"cube\"\n[[probes]]\nname = \"load\"\nquantity = \"reaction\"\nfixture = \"wall\"\n";
+  const std::string good = minimal_ + rest;
+  ASSERT_EQ(report(good), "");
+  const auto lines = [&](const std::string& from, const std::string& to) {
+    const std::string text = report(replaced(good, from, to));
+    EXPECT_EQ(text.find("names no"), std::string::npos) << text;
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  EXPECT_EQ(lines("[[bodies]]", "[bodies]"), 1);
+  EXPECT_EQ(lines("[[fixtures]]", "[fixtures]"), 1);
+  EXPECT_EQ(lines("[materials.rubber]", "[[materials.rubber]]"), 1);
+  EXPECT_EQ(lines("spacing  = 0.1", "spacing  = 0.1\ncopies = { count = [1.5, 1, 1], spacing = [1, 1, 1] }"), 1);
+}
+
 TEST_F(SceneReader, XpbiHasItsOwnDefaults) {
   const Scene memory = read(minimal_, {"solver.method=xpbi"});
   EXPECT_EQ(memory.solver.smoothing.support, 2.0);
@@ -531,6 +568,38 @@ TEST_F(SceneReader, XpbiHasItsOwnDefaults) {
   EXPECT_EQ(current.solver.least_distance, 0.75);
   EXPECT_EQ(read(minimal_).solver.hourglass, 0.1);
   EXPECT_EQ(read(minimal_).materials[0].elastic.model, ElasticModel::neo_hookean);
+}
+
+TEST_F(SceneReader, APlasticModelBringsItsElasticLaw) {
+  const std::vector<std::pair<std::string, ElasticModel>> laws{
+      {"model = \"von-mises\", yield_stress = 1e3", ElasticModel::hencky},
+      {"model = \"drucker-prager\"", ElasticModel::hencky},
+      {"model = \"cam-clay\", slope = 1, hardening = 1", ElasticModel::hencky},
+      {"model = \"cam-clay\", slope = 1, hardening = 1, form = \"neo-hookean\"", ElasticModel::neo_hookean},
+      {"model = \"herschel-bulkley\", yield_stress = 1, viscosity = 1", ElasticModel::hencky},
+      {"model = \"snow\"", ElasticModel::fixed_corotated},
+      {"model = \"creep\", yield_strain = 0.1, rate = 1, max_strain = 1", ElasticModel::stvk}};
+  for (const auto& [plastic, law] : laws) {
+    const std::vector<std::string> overrides{
+        law == ElasticModel::stvk ? "solver.method=total-lagrangian" : "solver.method=xpbi",
+        "materials.rubber.plastic={" + plastic + "}"};
+    ASSERT_EQ(report(minimal_, overrides), "") << plastic;
+    const Scene scene = read(minimal_, overrides);
+    EXPECT_EQ(scene.materials[0].elastic.model, law) << plastic;
+    auto given = overrides;
+    given.push_back("materials.rubber.elastic.model=" + std::string(word(law)));
+    EXPECT_EQ(read(minimal_, given).digest, scene.digest) << plastic;
+  }
+  EXPECT_EQ(report(minimal_,
+                   {"solver.method=xpbi", "solver.multiplier=tensor", "materials.rubber.plastic={model = \"snow\"}"}),
+            "scene.toml:8:11: materials.rubber.elastic.model is fixed-corotated with this plastic.model, which does "
+            "not go with solver.multiplier tensor\n    expected hencky, or solver.multiplier scalar");
+  // A form that is misspelt asks for no law.
+  EXPECT_EQ(report(minimal_, {"solver.method=xpbi", "materials.rubber.elastic.model=neo-hookean",
+                              "materials.rubber.plastic={model = \"cam-clay\", slope = 1, hardening = 1, form = "
+                              "\"neohookean\"}"})
+                .find("does not act"),
+            std::string::npos);
 }
 
 TEST_F(SceneReader, RefusesWhatXpbiDoesNotUse) {
@@ -552,7 +621,8 @@ TEST_F(SceneReader, RefusesWhatXpbiDoesNotUse) {
       "--set materials.rubber.elastic.model=stvk: materials.rubber.elastic.model = \"stvk\" is not used by method "
       "xpbi\n    expected hencky or neo-hookean");
   EXPECT_EQ(
-      report(minimal_, {"solver.method=xpbi", "materials.rubber.plastic={model = \"snow\"}"}),
+      report(minimal_, {"solver.method=xpbi", "materials.rubber.plastic={model = \"snow\"}",
+                        "materials.rubber.elastic.model=hencky"}),
       "--set materials.rubber.plastic={model = \"snow\"}: materials.rubber.plastic.model = \"snow\" does not act on "
       "elastic.model hencky\n    expected elastic.model fixed-corotated with it");
   EXPECT_EQ(report(minimal_, {"solver.method=xpbi",
@@ -560,6 +630,40 @@ TEST_F(SceneReader, RefusesWhatXpbiDoesNotUse) {
                               "1, max_strain = 1}"})
                     .find("is not used by method xpbi") != std::string::npos,
             true);
+}
+
+TEST_F(SceneReader, RefusesAnExtensionWhereNothingIsExtended) {
+  const auto refused = [&](std::vector<std::string> overrides, const std::string& key, const std::string& reason) {
+    overrides.push_back("materials.rubber.elastic." + key);
+    const std::string text = report(minimal_, overrides);
+    EXPECT_EQ(text.find("--set materials.rubber.elastic." + key + ": materials.rubber.elastic."), 0U) << text;
+    EXPECT_NE(text.find(reason), std::string::npos) << text;
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
+  };
+  for (const std::string key :
+       {"inversion_below=0.3", "inversion_below=0", "inversion=hard-switch", "inversion=extended"}) {
+    for (const std::string model : {"linear", "corotated", "fixed-corotated"})
+      refused({"materials.rubber.elastic.model=" + model}, key,
+              "is not used by model " + model + "\n    expected it with model stvk, neo-hookean or hencky only");
+    for (const std::string rule :
+         {"model = \"von-mises\", yield_stress = 1", "model = \"snow\"", "model = \"drucker-prager\"",
+          "model = \"herschel-bulkley\", yield_stress = 1, viscosity = 1",
+          "model = \"cam-clay\", slope = 1, hardening = 1, form = \"neo-hookean\""})
+      refused({"solver.method=xpbi", "materials.rubber.plastic={" + rule + "}"}, key, "is not used by return mappings");
+    for (const std::string model : {"stvk", "neo-hookean", "hencky"})
+      EXPECT_EQ(report(minimal_, {"materials.rubber.elastic.model=" + model, "materials.rubber.elastic." + key}), "");
+    EXPECT_EQ(
+        report(minimal_, {"materials.rubber.plastic={model = \"creep\", yield_strain = 0, rate = 1, max_strain = 1}",
+                          "materials.rubber.elastic." + key}),
+        "");
+  }
+  refused({"solver.method=xpbi"}, "inversion=hard-switch",
+          "is not used by method xpbi\n    expected it with method total-lagrangian only");
+  EXPECT_EQ(report(minimal_, {"solver.method=xpbi", "materials.rubber.elastic.inversion_below=0.3"}), "");
+  // One mistake, one report: not that an unknown model, or one of another method, has no extension either.
+  EXPECT_EQ(report(minimal_, {"materials.rubber.elastic.model=liner", "materials.rubber.elastic.inversion_below=0.3"})
+                .find("inversion_below"),
+            std::string::npos);
 }
 
 TEST_F(SceneReader, ReportsAMeshThatCannotBeUsedWhereTheSceneNamesIt) {

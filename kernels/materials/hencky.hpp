@@ -11,7 +11,8 @@ struct Hencky {
   Real mu, lambda;
 
   /// Stretches are limited to this from below before the logarithm (methods of P1's plastic models do the same): the
-  /// law stays finite for flat and inverted F, though it no longer resists them. InversionSafe makes it resist.
+  /// law stays finite for flat and inverted F, though it no longer resists them: below the limit the energy is constant
+  /// along a stretch, and the stress, its derivative, zero. InversionSafe makes it resist.
   static constexpr Real least_stretch = Real(1e-4);
 
   [[gnu::always_inline]] Response<Real> displacement_response(const Mat3<Real>& H) const {
@@ -53,14 +54,20 @@ struct Hencky {
     return (Real(2) * mu) * strain + Vec3<Real>{pressure, pressure, pressure};
   }
   Real principal_energy(const Vec3<Real>& s) const { return principal_strain_energy(principal_strain(s)); }
+  /// dPsi/ds_i = tau_i/s_i
   Vec3<Real> principal_gradient(const Vec3<Real>& s) const {
+    const Vec3<Real> tau = principal_kirchhoff(principal_strain(s));
+    return {per_stretch(tau.x, s.x), per_stretch(tau.y, s.y), per_stretch(tau.z, s.z)};
+  }
+  /// The same with the limited stretches in the place of the stretches: the stress of the limit goes on below it.
+  Vec3<Real> limited_gradient(const Vec3<Real>& s) const {
     const Vec3<Real> tau = principal_kirchhoff(principal_strain(s));
     return {tau.x / limited(s.x), tau.y / limited(s.y), tau.z / limited(s.z)};
   }
   /// d2Psi/ds_i ds_k = (delta_ik (2 mu - tau_i) + lambda)/(s_i s_k)
   Mat3<Real> principal_hessian(const Vec3<Real>& s) const {
     const Vec3<Real> tau = principal_kirchhoff(principal_strain(s));
-    const Vec3<Real> inverse = {Real(1) / limited(s.x), Real(1) / limited(s.y), Real(1) / limited(s.z)};
+    const Vec3<Real> inverse = {per_stretch(Real(1), s.x), per_stretch(Real(1), s.y), per_stretch(Real(1), s.z)};
     const auto diagonal = [this](Real t, Real r) { return (Real(2) * mu - t) * r * r; };
     return Mat3<Real>::diagonal({diagonal(tau.x, inverse.x), diagonal(tau.y, inverse.y), diagonal(tau.z, inverse.z)}) +
            outer(inverse, inverse) * lambda;
@@ -68,6 +75,8 @@ struct Hencky {
 
  private:
   static Real limited(Real stretch) { return sycl::fmax(stretch, least_stretch); }
+  /// value d(ln limited(s))/ds
+  static Real per_stretch(Real value, Real stretch) { return stretch < least_stretch ? Real(0) : value / stretch; }
 };
 
 }  // namespace ductile

@@ -115,9 +115,18 @@ struct HenckyPlasticity {
 
   /// Of the elastic deformation gradient, whatever the state.
   Real energy(const Mat3<Real>& F, const State&) const { return elastic().energy(F); }
-  Mat3<Real> kirchhoff(const Mat3<Real>& F, const State&) const { return times_transpose(elastic().stress(F), F); }
+  /// Below the least stretch as at it: a mapping leaves flattened states there, up to rounding, and rounding must not
+  /// decide whether they bear stress.
+  Mat3<Real> kirchhoff(const Mat3<Real>& F, const State&) const {
+    const FastResponse<Real> fast = elastic().fast_response(displacement_gradient(F));
+    return times_transpose(fast.valid ? fast.response.stress : limited_stress(F), F);
+  }
 
  private:
+  [[gnu::noinline]] Mat3<Real> limited_stress(const Mat3<Real>& F) const {
+    const Svd<Real> f = svd(F);
+    return recompose(f, elastic().limited_gradient(f.s));
+  }
   /// F exp(change_of_scale dev(eps) + change_of_trace/3 I)
   static Mat3<Real> moved(const Mat3<Real>& F, const Sym3<Real>& shear, Real change_of_scale, Real change_of_trace) {
     return (F * exp_of_deviator(change_of_scale * shear)) * sycl::exp(change_of_trace * (Real(1) / Real(3)));

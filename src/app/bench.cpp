@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -117,6 +118,8 @@ int bench(const BenchOptions& options) {
     const auto folder = std::filesystem::absolute(options.json).parent_path();
     if (!std::filesystem::is_directory(folder))
       throw InputError(fmt::format("--json {}: there is no folder {}.", options.json.string(), folder.string()));
+    if (std::filesystem::is_directory(options.json))
+      throw InputError(fmt::format("--json {}: it is a folder. Give the name of a file in it.", options.json.string()));
   }
   Queue queue({options.device, options.threads});
   if (options.precision == "double" && !queue.device().double_precision)
@@ -144,6 +147,7 @@ int bench(const BenchOptions& options) {
     const nlohmann::ordered_json json{{"backend", backend_name()},       {"device", queue.device().name},
                                       {"compiler", backend_compiler()},  {"threads", queue.threads()},
                                       {"bandwidth_gb_per_s", bandwidth}, {"cases", results}};
+    std::fflush(stdout);  // the table first, should both go to one place (--json /dev/stdout)
     io::write_whole(options.json, json.dump(2) + "\n");
   }
   return 0;

@@ -194,7 +194,7 @@ void print_table(const fs::path& a, const fs::path& b, const std::string& name) 
     rows.push_back({column, number(total.largest), number(total.relative()), number(total.mean()),
                     total.largest == 0 ? "" : fmt::format("{:g} s", total.time)});
   }
-  fmt::print("\n{}\n{}", name, format_table(rows));
+  if (rows.size() > 1) fmt::print("\n{}\n{}", name, format_table(rows));  // without probes there are times alone
 }
 
 nlohmann::json read_record(const fs::path& folder) {

@@ -90,10 +90,24 @@ struct ProbeOptions {
   std::vector<std::string> overrides, state;
   std::string material, path;
   std::vector<double> F;
-  std::optional<double> time_step;
-  double from = 1, to = 1;
+  std::optional<double> time_step, from, to;
   int steps = 20;
 };
+
+/// Without --from a path starts at rest, without --to it ends one further.
+int probe_path(const scene::Material& material, const ProbeOptions& options) {
+  const auto kind = options.path == "uniaxial" ? app::ProbePath::uniaxial
+                    : options.path == "shear"  ? app::ProbePath::shear
+                                               : app::ProbePath::volumetric;
+  const double rest = kind == app::ProbePath::shear ? 0 : 1;
+  const double from = options.from.value_or(rest), to = options.to.value_or(rest + 1);
+  // To stay where it is may be meant, as for a material that creeps, but must be said.
+  if (from == to && !(options.from && options.to))
+    throw InputError(fmt::format("A path from {:g} to {:g} stays where it is: give {} too.", from, to,
+                                 options.from ? "--to" : "--from"));
+  fmt::print("{}", app::probe_path(material, kind, from, to, options.steps, options.time_step));
+  return done;
+}
 
 int probe(const ProbeOptions& options) {
   const auto scene = scene::read_scene(app::find_scene(options.scene), options.overrides);
@@ -111,11 +125,7 @@ int probe(const ProbeOptions& options) {
     fmt::print("{}", app::probe_point(*found, F, options.time_step, options.state));
     return done;
   }
-  const auto kind = options.path == "uniaxial" ? app::ProbePath::uniaxial
-                    : options.path == "shear"  ? app::ProbePath::shear
-                                               : app::ProbePath::volumetric;
-  fmt::print("{}", app::probe_path(*found, kind, options.from, options.to, options.steps, options.time_step));
-  return done;
+  return probe_path(*found, options);
 }
 
 void add_probe(CLI::App& program, std::function<int()>& action) {
@@ -129,7 +139,7 @@ void add_probe(CLI::App& program, std::function<int()>& action) {
                 ->expected(9)
                 ->type_name("f11,f12,...,f33");
   command->add_option("--dt", options->time_step, "duration in seconds, for laws that depend on the rate");
-  command->add_option("--state", options->state, "plastic state before, e.g. --state yield_stress=80 (repeatable)")
+  command->add_option("--state", options->state, "plastic state before, e.g. --state yield_stress=80")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
@@ -137,14 +147,15 @@ void add_probe(CLI::App& program, std::function<int()>& action) {
   auto* path = command->add_option("--path", options->path, "uniaxial (free lateral faces), shear or volumetric")
                    ->check(CLI::IsMember({"uniaxial", "shear", "volumetric"}))
                    ->excludes(F);
-  command->add_option("--from", options->from, "first stretch (shear: first shear)")->needs(path);
-  command->add_option("--to", options->to, "last stretch (shear: last shear)")->needs(path);
-  command->add_option("--steps", options->steps, "steps from first to last")
+  command->add_option("--from", options->from, "first stretch (default: 1, rest), or first shear (0)")->needs(path);
+  command->add_option("--to", options->to, "last stretch (default: 2), or last shear (1)")->needs(path);
+  command->add_option("--steps", options->steps, "steps from first to last (default: 20)")
       ->check(CLI::Range(1, 10000000))
       ->needs(path);
   command->footer(
       "Examples:\n"
       "  ductile probe first_light --material rubber --F 1.1,0,0,0,1,0,0,0,1\n"
+      "  ductile probe first_light --material rubber --path uniaxial\n"
       "  ductile probe first_light --material rubber --path uniaxial --from 0.5 --to 2 --steps 150");
   command->callback([options, F, path, &action] {
     if (F->empty() && path->empty()) throw CLI::RequiredError("--F or --path");

@@ -256,6 +256,9 @@ Numbers parse_state(const Model& model, const scene::Material& material, const s
                                    model.state_key.empty()
                                        ? "has no state"
                                        : fmt::format("has the state {0}; write --state {0}=VALUE", model.state_key)));
+    if (&text != &texts.front())
+      throw InputError(
+          fmt::format("--state {}: {} was given already, by --state {}; give it once.", text, key, texts.front()));
     state = parse_numbers(text.substr(equals + 1), "--state " + key);
     check_state(model, state, text);
   }
@@ -280,6 +283,15 @@ PathPoint follow(const Model& model, const PathPoint& last, const Matrix& F, dou
   const Matrix trial = model.additive ? F : F * inverse(last.F) * last.F_elastic;
   const auto advanced = model.advance(trial, last.state, time_step);
   return {F, advanced.F_elastic, advanced.state, model.response(advanced.F_elastic, advanced.state)};
+}
+
+/// tau = P_e F_e^T of the elastic state.
+Matrix kirchhoff_stress(const PathPoint& point) { return times_transpose(point.response.stress, point.F_elastic); }
+
+/// Force per rest area of the whole deformation, P = tau F^{-T}: where F_e is a part of F only, dPsi/dF_e is not that.
+Matrix nominal_stress(const Model& model, const PathPoint& point) {
+  const bool whole = !model.plastic || model.additive;
+  return whole ? point.response.stress : kirchhoff_stress(point) * transpose(inverse(point.F));
 }
 
 /// Changes of F that leave F e1 alone: what free lateral faces choose. Without fibres the cross-section keeps its
@@ -341,9 +353,7 @@ class LateralFaces {
     // Faces do not move five times as far as the ends: beyond lie states of another branch, or of a
     // material that has softened to nothing.
     if (!(norm(sideways) < 5 * axial + 1e-5)) return Eigen::VectorXd::Constant(n, 1e3 * model_.stiffness);
-    const PathPoint point = follow(model_, last, F, time_step_);
-    const Matrix tau = times_transpose(point.response.stress, point.F_elastic);
-    const Matrix P = model_.plastic ? tau * transpose(inverse(F)) : point.response.stress;
+    const Matrix P = nominal_stress(model_, follow(model_, last, F, time_step_));
     Eigen::VectorXd result(n);
     for (Eigen::Index k = 0; k < n; ++k) result[k] = contract(P, changes_[std::size_t(k)]);
     return result.allFinite() ? result : Eigen::VectorXd::Constant(n, 1e3 * model_.stiffness);
@@ -389,11 +399,10 @@ void check_path(const Model& model, ProbePath path, double from, double to, int 
     throw InputError(fmt::format("--from {:g} --to {:g}: stretches are above 0 (1 is rest).", from, to));
 }
 
-void append_row(std::string& csv, double stretch, const PathPoint& point) {
+void append_row(std::string& csv, const Model& model, double stretch, const PathPoint& point) {
   csv += fmt::format("{},{}", stretch, point.response.energy);
-  for (const double value : point.response.stress.m) csv += fmt::format(",{}", value);
-  const Matrix tau = times_transpose(point.response.stress, point.F_elastic);
-  for (const double value : tau.m) csv += fmt::format(",{}", value);
+  for (const double value : nominal_stress(model, point).m) csv += fmt::format(",{}", value);
+  for (const double value : kirchhoff_stress(point).m) csv += fmt::format(",{}", value);
   csv += '\n';
 }
 
@@ -455,10 +464,10 @@ std::string probe_path(const scene::Material& material, ProbePath path, double f
   else
     lead_to(from, parts(model, from - stretch, step));
   std::string csv = path_header();
-  append_row(csv, from, point);
+  append_row(csv, model, from, point);
   for (int k = 1; k <= steps; ++k) {
     lead_to(k == steps ? to : from + step * k, model.plastic ? 1 : parts(model, step, step));
-    append_row(csv, stretch, point);
+    append_row(csv, model, stretch, point);
   }
   return csv;
 }

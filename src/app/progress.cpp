@@ -21,11 +21,10 @@ std::size_t terminal_width() {
 
 }  // namespace
 
-Progress::Progress(long long first_step, long long last_step, double time_step, double work_per_step, bool quiet)
+Progress::Progress(long long first_step, long long last_step, double time_step, bool quiet)
     : first_(first_step),
       last_(last_step),
       time_step_(time_step),
-      work_per_step_(work_per_step),
       quiet_(quiet),
       terminal_(isatty(STDERR_FILENO) != 0),
       start_(Clock::now()),
@@ -33,13 +32,13 @@ Progress::Progress(long long first_step, long long last_step, double time_step, 
 
 Progress::~Progress() { finish(); }
 
-std::string Progress::line(long long step, double min_volume_ratio, std::size_t width) const {
+std::string Progress::line(long long step, double work, double min_volume_ratio, std::size_t width) const {
   const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
   const auto done = double(step - first_);
   const double left = done > 0 ? elapsed / done * double(last_ - step) : 0;
   const double percent = 100.0 * double(step) / double(last_);
   const double time = double(step) * time_step_, end = double(last_) * time_step_;
-  const auto rate = format_count(elapsed > 0 ? done * work_per_step_ / elapsed : 0);
+  const auto rate = format_count(elapsed > 0 ? work / elapsed : 0);
   const std::string full = fmt::format(
       "{:3.0f} %  step {}/{}  t {:.4g}/{:.4g} s  {} left  {} particle-iterations/s  smallest volume ratio {:.3f}",
       percent, step, last_, time, end, format_seconds(left), rate, min_volume_ratio);
@@ -50,21 +49,21 @@ std::string Progress::line(long long step, double min_volume_ratio, std::size_t 
       .substr(0, width - 1);
 }
 
-void Progress::update(long long step, double min_volume_ratio) {
+void Progress::update(long long step, double work, double min_volume_ratio) {
   if (quiet_) return;
   const auto now = Clock::now();
   const auto since = now - shown_;
   if (terminal_) {
     if (step != last_ && since < std::chrono::milliseconds(200)) return;
     shown_ = now;
-    fmt::print(stderr, "\r{}\033[K", line(step, min_volume_ratio, terminal_width()));
+    fmt::print(stderr, "\r{}\033[K", line(step, work, min_volume_ratio, terminal_width()));
     std::fflush(stderr);
     open_ = true;
   } else if (const int tenth = static_cast<int>(10 * step / last_);
              tenth != tenth_ || since > std::chrono::minutes(1)) {
     tenth_ = tenth;
     shown_ = now;
-    fmt::print(stderr, "{}\n", line(step, min_volume_ratio, std::numeric_limits<std::size_t>::max()));
+    fmt::print(stderr, "{}\n", line(step, work, min_volume_ratio, std::numeric_limits<std::size_t>::max()));
   }
 }
 

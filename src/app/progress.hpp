@@ -9,19 +9,20 @@ namespace ductile::app {
 /// every minute, otherwise.
 class Progress {
  public:
-  Progress(long long first_step, long long last_step, double time_step, double work_per_step, bool quiet);
+  Progress(long long first_step, long long last_step, double time_step, bool quiet);
   ~Progress();
 
-  void update(long long step, double min_volume_ratio);
+  /// `work`: particle-iterations since the start.
+  void update(long long step, double work, double min_volume_ratio);
   /// Ends the line so that other text can follow.
   void finish();
 
  private:
   using Clock = std::chrono::steady_clock;
-  [[nodiscard]] std::string line(long long step, double min_volume_ratio, std::size_t width) const;
+  [[nodiscard]] std::string line(long long step, double work, double min_volume_ratio, std::size_t width) const;
 
   long long first_, last_;
-  double time_step_, work_per_step_;
+  double time_step_;
   bool quiet_, terminal_;
   bool open_ = false;
   int tenth_ = -1;

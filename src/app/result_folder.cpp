@@ -71,6 +71,18 @@ std::string unit_of(std::string_view field) {
   return found == units.end() ? "" : found->second;
 }
 
+/// Solvers have fields of reals only; a number of a thing is an integer, like `body`.
+std::vector<std::int32_t> whole_numbers(const io::PointData& data) {
+  return std::visit(
+      [](const auto& values) {
+        std::vector<std::int32_t> numbers;
+        numbers.reserve(values.size());
+        for (const auto value : values) numbers.push_back(static_cast<std::int32_t>(value));
+        return numbers;
+      },
+      data.values);
+}
+
 }  // namespace
 
 ResultFolder::ResultFolder(fs::path folder, const scene::Scene& scene, Existing existing)
@@ -175,7 +187,10 @@ double ResultFolder::restore(Solver& solver) {
   std::vector<StateBlock> blocks;
   for (auto& b : checkpoint_->blocks) blocks.push_back({b.name, std::move(b.bytes)});
   history_ = read_table("history.csv", history_, json.at("history_rows").get<std::size_t>());
-  if (!scene_.probes.empty()) probes_ = read_table("probes.csv", probes_, json.at("probe_rows").get<std::size_t>());
+  if (!scene_.probes.empty())
+    probes_ = read_table("probes.csv", probes_, json.at("probe_rows").get<std::size_t>());
+  else  // the times alone, which the history has too: earlier versions wrote no such file
+    for (const double time : history_.column("time")) probes_.add({time});
   frames_.clear();
   for (const auto& frame : json.at("frames")) {
     frames_.emplace_back(frame.at(0).get<double>(), frame.at(1).get<std::string>());
@@ -201,7 +216,6 @@ void ResultFolder::record(long long step, double time, const StepReport& r, cons
                           double(r.iterations)};
   if (scene_.solver.primal_residual) row.push_back(r.primal_residual);
   history_.add(row);
-  if (scene_.probes.empty()) return;
   row = {time};
   row.insert(row.end(), probes.begin(), probes.end());
   probes_.add(row);
@@ -219,7 +233,10 @@ void ResultFolder::write_frame(Solver& solver, double time) {
   for (std::size_t i = 0; i < id.size(); ++i) id[i] = std::int64_t(i);
   data.push_back({"id", 1, std::move(id)});
   data.push_back({"body", 1, solver.body_of_particle()});
-  for (const auto field : scene_.output.fields) data.push_back(to_point_data(solver.field(field)));
+  for (const auto field : scene_.output.fields) {
+    data.push_back(to_point_data(solver.field(field)));
+    if (field == scene::Field::piece) data.back().values = whole_numbers(data.back());
+  }
   const std::string name = fmt::format("particles/particles_{:06}.vtp", frames_.size());
   io::write_particles(folder_ / name, to_point_data(solver.positions()), data, time);
   frames_.emplace_back(time, name);
@@ -234,7 +251,7 @@ void ResultFolder::drop_last_frame() {
 
 void ResultFolder::write_tables() {
   io::write_whole(folder_ / "history.csv", history_.text());
-  if (!scene_.probes.empty()) io::write_whole(folder_ / "probes.csv", probes_.text());
+  io::write_whole(folder_ / "probes.csv", probes_.text());
 }
 
 void ResultFolder::write_checkpoint(Solver& solver, double wall_seconds) {

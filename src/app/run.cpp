@@ -134,7 +134,8 @@ class Run {
   }
   [[nodiscard]] double time() const { return double(solver_->step()) * scene_.solver.time_step; }
   [[nodiscard]] double wall_seconds() const { return earlier_seconds_ + seconds_since(start_); }
-  [[nodiscard]] double work_per_step() const { return double(solver_->particles()) * scene_.solver.iterations; }
+  /// Particle-iterations of the steps made here, as they reported them: `tolerance` ends some earlier.
+  [[nodiscard]] double work() const { return double(solver_->particles()) * double(iterations_); }
   void say(const std::string& text) const {
     if (!options_.quiet) fmt::print(stderr, "{}", text);
   }
@@ -161,7 +162,7 @@ class Run {
   }
 
   int loop() {
-    Progress progress(solver_->step(), schedule_.last_step, scene_.solver.time_step, work_per_step(), options_.quiet);
+    Progress progress(solver_->step(), schedule_.last_step, scene_.solver.time_step, options_.quiet);
     if (solver_->step() == 0) {
       folder_.record(0, 0, solver_->measure(), solver_->probe());
       folder_.write_frame(*solver_, 0);
@@ -170,13 +171,14 @@ class Run {
       const auto step_start = Clock::now();
       const StepReport report = advance();
       step_seconds_ += seconds_since(step_start);
+      iterations_ += report.iterations;
       folder_.record(solver_->step(), time(), report, solver_->probe());
       const bool frame = schedule_.frame_due(solver_->step(), folder_.frames());
       if (frame) folder_.write_frame(*solver_, time());
       const bool stop = stop_level >= 2 || (stop_level == 1 && frame);
       if (stop || solver_->step() % schedule_.checkpoint_steps == 0 || solver_->step() == schedule_.last_step)
         folder_.write_checkpoint(*solver_, wall_seconds());
-      progress.update(solver_->step(), report.min_volume_ratio);
+      progress.update(solver_->step(), work(), report.min_volume_ratio);
       if (report.min_volume_ratio < worst_volume_ratio_) {
         worst_volume_ratio_ = report.min_volume_ratio;
         worst_step_ = solver_->step();
@@ -257,9 +259,7 @@ class Run {
   [[nodiscard]] const char* precision_name() const {
     return scene_.solver.precision == scene::Precision::double_precision ? "double" : "single";
   }
-  [[nodiscard]] double throughput() const {
-    return step_seconds_ > 0 ? double(solver_->step() - first_step_) * work_per_step() / step_seconds_ : 0;
-  }
+  [[nodiscard]] double throughput() const { return step_seconds_ > 0 ? work() / step_seconds_ : 0; }
 
   void write_record(const std::string& status) {
     nlohmann::ordered_json phases;
@@ -282,6 +282,7 @@ class Run {
                                       {"steps", solver_->step()},
                                       {"wall_seconds", wall_seconds()},
                                       {"set_up_seconds", setup_seconds_},
+                                      {"step_seconds", step_seconds_},
                                       {"particle_iterations_per_second", throughput()},
                                       {"peak_memory_bytes", std::llround(peak_memory())},
                                       {"phases", phases},
@@ -297,7 +298,7 @@ class Run {
   Queue queue_;
   std::unique_ptr<Solver> solver_;
   double setup_seconds_ = 0, earlier_seconds_ = 0, step_seconds_ = 0;
-  long long first_step_ = 0, worst_step_ = 0;
+  long long first_step_ = 0, worst_step_ = 0, iterations_ = 0;
   double worst_volume_ratio_ = std::numeric_limits<double>::infinity();
   bool told_ = false;  ///< that the run will stop at the next frame
 };

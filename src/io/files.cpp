@@ -22,7 +22,7 @@ constexpr std::string_view temporary_mark = ".tmp-";
 
 std::string reason(int code) { return std::generic_category().message(code); }
 
-std::string remedy(int code, std::size_t size) {
+std::string remedy(int code, std::size_t size, bool in_place) {
   switch (code) {
     case ENOSPC:
     case EDQUOT:
@@ -32,29 +32,72 @@ std::string remedy(int code, std::size_t size) {
     case EROFS:
     case EACCES:
     case EPERM:
-      return "make the folder writable.";
+      return in_place ? "make it writable." : "make the folder writable.";
     case ENOENT:
     case ENOTDIR:
       return "the folder is missing.";
+    case EISDIR:
+      return "give the name of a file in it.";
+    case ELOOP:
+      return "its links lead in a circle: give another name.";
     default:
-      return "check the disk.";
+      return in_place ? "give the name of a file." : "check the disk.";
   }
 }
 
-/// A file being written. Until `keep` has renamed it, destruction removes it.
-class Temporary {
+/// Makes the rename itself survive a power cut. Best effort: the file is whole either way.
+void flush_folder(const fs::path& folder) {
+  const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  ::fsync(descriptor);
+  ::close(descriptor);
+}
+
+/// True for links that lead to what a process has open (/dev/stdout, a shell's >(...)): the name that it had when it
+/// was opened, if any, is not the way to it.
+bool leads_to_open_file(const fs::path& link) {
+  std::error_code failure;
+  const fs::path folder = link.parent_path();
+  const std::string place = fs::canonical(folder.empty() ? "." : folder, failure).string() + "/";
+  return place.starts_with("/proc/");
+}
+
+/// The end of the chain of links that starts at a name: what they lead to is replaced, not the link.
+fs::path followed(fs::path file) {
+  constexpr int longest = 40;  // as Linux follows
+  std::error_code failure;
+  for (int k = 0; k < longest && fs::is_symlink(fs::symlink_status(file, failure)); ++k) {
+    if (leads_to_open_file(file)) break;
+    file = file.parent_path() / fs::read_symlink(file, failure);
+  }
+  return file;
+}
+
+/// True for pipes and devices, which a rename would replace by a file that nobody reads; also for what can't be written
+/// at all, whose error then names it.
+bool is_written_in_place(const fs::path& target) {
+  std::error_code failure;
+  const auto status = fs::status(target, failure);
+  return (fs::exists(status) && !fs::is_regular_file(status)) || fs::is_symlink(fs::symlink_status(target, failure));
+}
+
+/// A file being written beside its target, or a pipe or device being written itself. Until `keep` has renamed the file,
+/// destruction removes it.
+class Output {
  public:
-  Temporary(const fs::path& target, std::size_t size)
-      : target_(target), size_(size), path_(target.parent_path() / name_beside(target)) {
-    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  Output(const fs::path& name, std::size_t size)
+      : name_(name), size_(size), target_(followed(name)), in_place_(is_written_in_place(target_)) {
+    path_ = in_place_ ? target_ : target_.parent_path() / name_beside(target_);
+    const int flags = in_place_ ? O_APPEND : O_CREAT | O_TRUNC;
+    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666);
     if (descriptor_ < 0) fail(errno);
   }
-  ~Temporary() {
+  ~Output() {
     if (descriptor_ >= 0) ::close(descriptor_);
-    if (!kept_) ::unlink(path_.c_str());
+    if (!in_place_ && !kept_) ::unlink(path_.c_str());
   }
-  Temporary(const Temporary&) = delete;
-  Temporary& operator=(const Temporary&) = delete;
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
 
   void write(std::string_view bytes) {
     while (!bytes.empty()) {
@@ -67,14 +110,16 @@ class Temporary {
 
   void keep() {
     // Without this flush a power cut after the rename may leave a file of the right name and no content. Some file
-    // systems do not know fsync (EINVAL and the like): their writes count as done.
+    // systems do not know fsync (EINVAL and the like), nor do pipes: their writes count as done.
     if (::fsync(descriptor_) != 0 && errno != EINVAL && errno != ENOTSUP && errno != ENOSYS) fail(errno);
     const int closed = ::close(descriptor_);
     descriptor_ = -1;
     // Network file systems report a full disk only here. After EINTR the descriptor is closed all the same on Linux.
     if (closed != 0 && errno != EINTR) fail(errno);
+    if (in_place_) return;
     if (::rename(path_.c_str(), target_.c_str()) != 0) fail(errno);
     kept_ = true;
+    flush_folder(target_.parent_path());
   }
 
  private:
@@ -84,25 +129,19 @@ class Temporary {
 
   [[noreturn]] void fail(int code) const {
     throw SimulationError(
-        fmt::format("cannot write {}: {}\n    {}", target_.string(), reason(code), remedy(code, size_)));
+        fmt::format("cannot write {}: {}\n    {}", name_.string(), reason(code), remedy(code, size_, in_place_)));
   }
 
-  fs::path target_;
+  fs::path name_;
   std::size_t size_;
+  fs::path target_;
+  bool in_place_;
   fs::path path_;
   int descriptor_ = -1;
   bool kept_ = false;
 };
 
-/// Makes the rename itself survive a power cut. Best effort: the file is whole either way.
-void flush_folder(const fs::path& folder) {
-  const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;
-  ::fsync(descriptor);
-  ::close(descriptor);
-}
-
-/// `.name.tmp-<digits>`, the form that Temporary gives.
+/// `.name.tmp-<digits>`, the form that Output gives.
 bool is_temporary_name(const std::string& name) {
   const auto mark = name.rfind(temporary_mark);
   if (name.front() != '.' || mark == std::string::npos || mark < 2) return false;
@@ -119,10 +158,9 @@ void write_whole(const fs::path& file, std::string_view bytes) {
 void write_whole(const fs::path& file, std::span<const std::string_view> pieces) {
   std::size_t size = 0;
   for (const auto piece : pieces) size += piece.size();
-  Temporary temporary(file, size);
-  for (const auto piece : pieces) temporary.write(piece);
-  temporary.keep();
-  flush_folder(file.parent_path());
+  Output output(file, size);
+  for (const auto piece : pieces) output.write(piece);
+  output.keep();
 }
 
 std::string read_whole(const fs::path& file) {

@@ -7,8 +7,9 @@
 
 namespace ductile::io {
 
-/// Writes a file whole or not at all: beside its name, flushed to disk, then renamed. Throws SimulationError with path,
-/// the system's reason and what to do (disk full, read-only, ...).
+/// Writes a file whole or not at all: beside its name, flushed to disk, then renamed. A link is followed, and what it
+/// leads to replaced. A pipe or device is written as it is. Throws SimulationError with path, the system's reason and
+/// what to do (disk full, read-only, a folder, ...).
 void write_whole(const std::filesystem::path& file, std::string_view bytes);
 /// The same for a file made of pieces, which need not be copied together first.
 void write_whole(const std::filesystem::path& file, std::span<const std::string_view> pieces);

@@ -37,8 +37,8 @@ Key text(Text name, Default fallback, Text meaning) {
   return {name, Type::text, {}, fallback, any, {}, {}, meaning, {}};
 }
 Key unique_name(Default fallback, Text meaning) { return {"name", Type::name, {}, fallback, any, {}, {}, meaning, {}}; }
-Key reference(Text name, Default fallback, Text meaning) {
-  return {name, Type::reference, {}, fallback, any, {}, {}, meaning, {}};
+Key reference(Text name, Text table_name, Default fallback, Text meaning) {
+  return {name, Type::reference, {}, fallback, any, {}, table_name, meaning, {}};
 }
 Key vector(Text name, Text unit, Default fallback, Range range, Text meaning) {
   return {name, Type::vector, unit, fallback, range, {}, {}, meaning, {}};
@@ -157,8 +157,9 @@ Table material() {
 
 Table elastic() {
   return {"materials.NAME.elastic",
-          {one_word<ElasticModel>("model", described("\"neo-hookean\"; xpbi: \"hencky\""),
-                                  "energy as a function of the deformation"),
+          {one_word<ElasticModel>(
+               "model", described("\"neo-hookean\"; xpbi: \"hencky\"; with `plastic` the law that its model acts on"),
+               "energy as a function of the deformation"),
            number("youngs_modulus", "Pa", required, above(0), "at small strain"),
            number("poisson_ratio", "", required, between(-1, 0.5), "at small strain"),
            number("inversion_below", "", value("0.57735026918962576"), {0, 1, true, false},
@@ -209,7 +210,8 @@ Table plastic() {
 
 Table bodies() {
   return {"bodies",
-          {unique_name(required, "used by fixtures and probes"), reference("material", required, "name of a material"),
+          {unique_name(required, "used by fixtures and probes"),
+           reference("material", "materials.NAME", required, "name of a material"),
            number("spacing", "m", required, above(0), "distance of the particles at rest"),
            inner("shape", Type::table, "shape", required, "what is filled with particles; not a plane"),
            vector("position", "m", described("that of the shape"), any, "of the shape's centre"),
@@ -244,7 +246,7 @@ Table initial() {
 
 Table fixtures() {
   return {"fixtures",
-          {unique_name(required, "used by probes"), reference("body", required, "name of a body"),
+          {unique_name(required, "used by probes"), reference("body", "bodies", required, "name of a body"),
            inner("region", Type::table, "shape", required, "the particles that lie in it at rest"),
            inner("motion", Type::table, "motion", described("its defaults"), "how they move; held by default"),
            number("release_at", "s", described("never"), at_least(0), "time at which they are let go")}};
@@ -297,10 +299,10 @@ Table probes() {
       {unique_name(required, "of the columns"),
        one_word<Probe::Quantity>("quantity", value("\"mean-position\""),
                                  "mean of the particles' positions, or force that a fixture exerts"),
-       mean(reference("body", required, "name of a body")),
+       mean(reference("body", "bodies", required, "name of a body")),
        mean(inner("region", Type::table, "shape", described("the whole body"), "the particles that lie in it at rest")),
-       reaction(reference("fixture", required, "name of a fixture")),
-       reaction(reference("body", described("that of the fixture"), "no other is accepted"))}};
+       reaction(reference("fixture", "fixtures", required, "name of a fixture")),
+       reaction(reference("body", "bodies", described("that of the fixture"), "no other is accepted"))}};
 }
 
 Table output() {

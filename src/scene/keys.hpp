@@ -54,7 +54,7 @@ struct Key {
   Default fallback;
   Range range;
   std::vector<std::string_view> words;
-  std::string_view inner;
+  std::string_view inner;  ///< table of the keys inside; of a reference: where what it names has its keys
   std::string_view meaning;
   Condition condition;
 

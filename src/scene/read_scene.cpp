@@ -125,8 +125,7 @@ Solver read_solver(Reader& in) {
   return solver;
 }
 
-Elastic read_elastic(Reader& in, std::optional<Method> method, const InPrecision& precision) {
-  const ElasticModel usual = method == Method::xpbi ? ElasticModel::hencky : ElasticModel::neo_hookean;
+Elastic read_elastic(Reader& in, ElasticModel usual, const InPrecision& precision) {
   const Elastic elastic{in.get<ElasticModel>("model", usual), in.get<double>("youngs_modulus"),
                         in.get<double>("poisson_ratio"), in.get<double>("inversion_below"),
                         in.get<Inversion>("inversion")};
@@ -143,12 +142,6 @@ ElasticModel law_of(const Plastic& rule) {
   return clay != nullptr && clay->form == CamClay::Form::neo_hookean ? ElasticModel::neo_hookean : ElasticModel::hencky;
 }
 
-/// Whether a method has the flow rule.
-bool uses(Method method, const Plastic& rule) {
-  return rule.index() > 0 &&
-         std::ranges::count(plastic_models(method), static_cast<PlasticModel>(rule.index() - 1)) > 0;
-}
-
 /// Laws that XPBI has for bodies that do not flow.
 void check_elastic_for_xpbi(Reader& in, const Elastic& elastic) {
   if (in.accepted("model") && elastic.model != ElasticModel::hencky && elastic.model != ElasticModel::neo_hookean)
@@ -157,9 +150,33 @@ void check_elastic_for_xpbi(Reader& in, const Elastic& elastic) {
 
 /// More than one multiplier per particle needs the strain itself.
 void check_elastic_for_multiplier(Reader& in, const Elastic& elastic, Multiplier multiplier) {
-  if (in.accepted("model") && elastic.model != ElasticModel::hencky)
-    in.refuse("model", fmt::format("does not go with solver.multiplier {}", word(multiplier)),
-              "hencky, or solver.multiplier scalar");
+  if (!in.accepted("model") || elastic.model == ElasticModel::hencky) return;
+  const std::string by_default =
+      in.has("model") ? "" : fmt::format("is {} with this plastic.model, which ", word(elastic.model));
+  in.refuse("model", fmt::format("{}does not go with solver.multiplier {}", by_default, word(multiplier)),
+            "hencky, or solver.multiplier scalar");
+}
+
+/// The laws that are continued below a critical stretch; the others are defined for every F.
+bool has_extension(ElasticModel model) {
+  return model == ElasticModel::stvk || model == ElasticModel::neo_hookean || model == ElasticModel::hencky;
+}
+
+/// The keys of the extension, where nothing reads them. Return mappings limit stretches themselves, and XPBI has the
+/// continuous extension only.
+void check_extension(Reader& in, const Elastic& elastic, Method method, bool maps_back) {
+  const auto refuse = [&](std::string_view key, const std::string& what, const std::string& expected) {
+    if (in.has(key) && in.accepted(key)) in.refuse(key, what, expected);
+  };
+  for (const std::string_view key : {"inversion_below", "inversion"})
+    if (maps_back)
+      refuse(key, "is not used by return mappings, which limit stretches themselves",
+             "it without plastic, or with creep");
+    else if (method == Method::total_lagrangian && in.accepted("model") && !has_extension(elastic.model))
+      refuse(key, fmt::format("is not used by model {}", word(elastic.model)),
+             "it with model stvk, neo-hookean or hencky only");
+    else if (method == Method::xpbi && key == "inversion")
+      refuse(key, "is not used by method xpbi", "it with method total-lagrangian only");
 }
 
 Fiber read_fiber(Reader& in, const InPrecision& precision) {
@@ -200,37 +217,50 @@ Plastic read_plastic(Reader& in, std::optional<Method> method) {
   return {};
 }
 
+Plastic read_checked_plastic(Reader& in, std::optional<Method> method, const InPrecision& precision) {
+  Plastic rule = read_plastic(in, method);
+  if (const auto* metal = std::get_if<VonMises>(&rule)) precision.check(in, "yield_stress", metal->yield_stress);
+  if (const auto* paste = std::get_if<HerschelBulkley>(&rule)) {
+    precision.check(in, "yield_stress", paste->yield_stress);
+    precision.check(in, "viscosity", paste->viscosity);
+  }
+  return rule;
+}
+
+/// The elastic law that the flow rule of a material needs; none if it has no rule, or one that was refused.
+std::optional<ElasticModel> needed_law(const Reader& in, std::optional<Method> method, const Plastic& rule) {
+  if (!method || rule.index() == 0 || !in.accepted("plastic.model")) return std::nullopt;
+  const auto model = static_cast<PlasticModel>(rule.index() - 1);
+  if (std::ranges::count(plastic_models(*method), model) == 0) return std::nullopt;
+  if (model == PlasticModel::cam_clay && !in.accepted("plastic.form")) return std::nullopt;
+  return law_of(rule);
+}
+
 Material read_material(Reader& in, const std::string& name, std::optional<Method> method, Multiplier multiplier,
                        const InPrecision& precision) {
   Material material;
   material.name = name;
   material.density = in.get<double>("density");
   precision.check(in, "density", material.density);
+  const auto plastic =
+      in.optional_table("plastic", [&](Reader& inner) { return read_checked_plastic(inner, method, precision); });
+  if (plastic) material.plastic = *plastic;
+  const auto law = needed_law(in, method, material.plastic);
   material.elastic = in.table("elastic", [&](Reader& inner) {
-    const Elastic elastic = read_elastic(inner, method, precision);
+    const ElasticModel usual = method == Method::xpbi ? ElasticModel::hencky : ElasticModel::neo_hookean;
+    const Elastic elastic = read_elastic(inner, law.value_or(usual), precision);
     if (method == Method::xpbi && !in.has("plastic")) check_elastic_for_xpbi(inner, elastic);
     if (method == Method::xpbi && multiplier != Multiplier::scalar)
       check_elastic_for_multiplier(inner, elastic, multiplier);
+    if (method) check_extension(inner, elastic, *method, law && method == Method::xpbi);
     return elastic;
   });
+  if (law && in.accepted("elastic.model") && material.elastic.model != *law)
+    in.refuse("plastic.model", fmt::format("does not act on elastic.model {}", word(material.elastic.model)),
+              fmt::format("elastic.model {} with it", word(*law)));
   material.fibers = in.list("fibers", [&](Reader& inner) { return read_fiber(inner, precision); });
   if (method == Method::xpbi && in.has("fibers"))
     in.refuse("fibers", "are not used by method xpbi", "method total-lagrangian with them");
-  const auto plastic = in.optional_table("plastic", [&](Reader& inner) {
-    Plastic rule = read_plastic(inner, method);
-    if (const auto* metal = std::get_if<VonMises>(&rule)) precision.check(inner, "yield_stress", metal->yield_stress);
-    if (const auto* paste = std::get_if<HerschelBulkley>(&rule)) {
-      precision.check(inner, "yield_stress", paste->yield_stress);
-      precision.check(inner, "viscosity", paste->viscosity);
-    }
-    const ElasticModel law = law_of(rule);
-    if (method && uses(*method, rule) && in.accepted("elastic.model") && material.elastic.model != law &&
-        inner.accepted("model"))
-      inner.refuse("model", fmt::format("does not act on elastic.model {}", word(material.elastic.model)),
-                   fmt::format("elastic.model {} with it", word(law)));
-    return rule;
-  });
-  if (plastic) material.plastic = *plastic;
   return material;
 }
 
@@ -334,6 +364,7 @@ Body read_body(Reader& in, const std::vector<Material>& materials, std::vector<s
   body.initial = in.table("initial", [](Reader& inner) {
     return Initial{inner.get<Vector3d>("stretch"), inner.get<double>("scramble")};
   });
+  body.place = in.place();
   return body;
 }
 
@@ -359,9 +390,11 @@ std::vector<Body> read_bodies(Reader& in, const std::vector<Material>& materials
                               const InPrecision& precision) {
   const Body first = read_body(in, materials, names, precision);
   const auto copies = in.optional_table("copies", read_copies);
+  if (in.has("copies") && !(copies && copies->valid)) in.context().incomplete.emplace("bodies");
   if (!copies || !copies->valid) return {first};
   constexpr double most_bodies = 100000;  // each has its own shape, name and line in reports
   if (double(names.size()) + copies->count.cast<double>().prod() > most_bodies) {
+    in.context().incomplete.emplace("bodies");
     in.refuse("copies", "makes too many bodies", fmt::format("at most {} bodies in a scene", most_bodies));
     return {first};
   }
@@ -573,7 +606,7 @@ Scene read_scene(const fs::path& file, const std::vector<std::string>& overrides
 }
 
 Scene parse_scene(const std::string& text, const fs::path& file, const std::vector<std::string>& overrides) {
-  ReadContext context{Problems(file.string()), file.parent_path(), {}};
+  ReadContext context{Problems(file.string()), file.parent_path(), {}, {}};
   toml::table values;
   try {
     values = parse_toml(text, file.string());

@@ -105,7 +105,8 @@ void Reader::refuse_key(const toml::key& key) {
       condition = &candidate.condition;
       owners.push_back(candidate.condition.word);
     }
-    if (use == Use::used) known.push_back(candidate.name);
+    // As long as the word that decides is wrong, any of its keys may be meant.
+    if (use != Use::unused && std::ranges::count(known, candidate.name) == 0) known.push_back(candidate.name);
   }
   if (condition == nullptr) {
     context_->problems.add(key.source(), fmt::format("{} is not a known key", path),
@@ -129,7 +130,7 @@ void Reader::wrong(const toml::node& node, const std::string& path, std::string_
 }
 
 void Reader::refuse(std::string_view name, std::string_view what, const std::string& expected) {
-  if (const toml::node* node = values_->get(name))
+  if (const toml::node* node = values_->at_path(name).node())
     wrong(*node, path_of(name), what, expected);
   else
     context_->problems.add(place_, fmt::format("{} {}", path_of(name), what), "expected " + expected);
@@ -300,6 +301,7 @@ std::optional<std::size_t> Reader::reference(std::string_view name, const std::v
   if (!text || text->empty()) return std::nullopt;
   const auto found = std::ranges::find(known, *text);
   if (found != known.end()) return static_cast<std::size_t>(found - known.begin());
+  if (context_->incomplete.contains(key->inner)) return std::nullopt;
   const auto names = different(known);
   refuse(name, fmt::format("names no {}", name),
          names.empty() ? fmt::format("a {}, but the scene has none", name) : listed(names) + suggestion(*text, names));
@@ -331,21 +333,27 @@ std::vector<Reader> Reader::elements(std::string_view name) {
   const bool required = key->fallback.kind == Default::Kind::required;
   const toml::node* node = values_->get(name);
   if (node == nullptr) {
-    if (required) report_missing(*key);
+    if (required) {
+      context_->incomplete.emplace(key->inner);
+      report_missing(*key);
+    }
     return readers;
   }
   const toml::array* array = node->as_array();
   if (array == nullptr || (required && array->empty())) {
+    context_->incomplete.emplace(key->inner);
     wrong(*node, path_of(name), array == nullptr ? "is not a list of tables" : "is empty", key->expected());
     return readers;
   }
   for (std::size_t k = 0; k < array->size(); ++k) {
     const toml::node& element = (*array)[k];
     const std::string path = fmt::format("{}[{}]", path_of(name), k);
-    if (element.is_table())
+    if (element.is_table()) {
       readers.emplace_back(*context_, scene::table(key->inner), path, *element.as_table(), element.source());
-    else
+    } else {
+      context_->incomplete.emplace(key->inner);
       wrong(element, path, "is not a table", key->expected());
+    }
   }
   return readers;
 }
@@ -354,21 +362,26 @@ std::vector<Reader> Reader::members(std::string_view name, std::vector<std::stri
   std::vector<Reader> readers;
   const Key* key = ask(name);
   const toml::node* node = values_->get(name);
+  const auto incomplete = [&] { context_->incomplete.emplace(key->inner); };
   if (node == nullptr) {
+    incomplete();
     report_missing(*key);
     return readers;
   }
   const toml::table* tables_by_name = node->as_table();
   if (tables_by_name == nullptr || tables_by_name->empty()) {
+    incomplete();
     wrong(*node, path_of(name), tables_by_name == nullptr ? "is not a table" : "is empty", key->expected());
     return readers;
   }
   for (const auto& [member, value] : *tables_by_name) {
     const std::string path = fmt::format("{}.{}", path_of(name), member.str());
     if (!is_name(member.str())) {
+      incomplete();
       context_->problems.add(member.source(), fmt::format("{} in {} is not a name", in_quotes(member.str()), name),
                              fmt::format("expected {}", name_rule));
     } else if (!value.is_table()) {
+      incomplete();
       wrong(value, path, "is not a table", key->expected());
     } else {
       readers.emplace_back(*context_, scene::table(key->inner), path, *value.as_table(), value.source());

@@ -27,8 +27,9 @@ namespace ductile::scene {
 /// What all readers of one scene share.
 struct ReadContext {
   Problems problems;
-  std::filesystem::path folder;                  ///< paths in the scene are relative to it
-  std::map<std::string, std::string> effective;  ///< every value in use, defaults included, by its full path
+  std::filesystem::path folder;                        ///< paths in the scene are relative to it
+  std::map<std::string, std::string> effective;        ///< every value in use, defaults included, by its full path
+  std::set<std::string, std::less<>> incomplete = {};  ///< lists of which something was refused, as in Key::inner
 };
 
 /// Reads one TOML table by the keys that scene/keys.cpp lists for it. Every wrong value is added to the problems and
@@ -54,7 +55,8 @@ class Reader {
   [[nodiscard]] Enum select(std::string_view name);
   /// A name that no earlier element of the list has; it is added to them.
   [[nodiscard]] std::string unique_name(std::vector<std::string>& earlier, const std::string& fallback = {});
-  /// The index of the thing that a key names.
+  /// The index of the thing that a key names. A name that is not known is reported, unless something was refused where
+  /// it should stand: that is one mistake.
   [[nodiscard]] std::optional<std::size_t> reference(std::string_view name, const std::vector<std::string>& known);
 
   /// What `read(Reader&)` makes of an inner table.
@@ -73,9 +75,11 @@ class Reader {
   [[nodiscard]] ReadContext& context() { return *context_; }
   /// True if a value, also one of an inner table (`elastic.model`), has been read and is good.
   [[nodiscard]] bool accepted(std::string_view name) const;
-  /// Reports a value that is wrong in its surroundings.
+  /// Reports a value, also one of an inner table, that is wrong in its surroundings.
   void refuse(std::string_view name, std::string_view what, const std::string& expected);
-  /// Where a key stands, as messages name it: `file:line:column`, or the override that gave it.
+  /// Where the table stands, as messages name it: `file:line:column`, or the override that gave it.
+  [[nodiscard]] std::string place() const { return context_->problems.name_of(place_); }
+  /// The same for a key; where it is left out, of the table.
   [[nodiscard]] std::string place_of(std::string_view name) const;
   /// Adds something that is not a key to the effective values.
   void record(std::string_view name, const std::string& value);

@@ -127,6 +127,7 @@ struct Body {
   double jitter = 0;                             ///< fraction of the spacing
   int relax = 0;                                 ///< steps towards evenly filled space; default 4 with jitter
   Initial initial;
+  std::string place = {};  ///< in its file, as messages name it; empty: unknown. Copies share it.
 };
 
 /// Rigid motion in world coordinates: velocity + angular_velocity x (x - about(t)), `about` carried along by

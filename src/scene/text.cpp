@@ -28,6 +28,20 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
+bool starts_with(std::string_view text, std::string_view start) {
+  return start.size() <= text.size() && std::ranges::equal(start, text.substr(0, start.size()), {}, lower, lower);
+}
+
+/// The shortest candidate that the word is the beginning of; two letters begin too many.
+std::string_view completion_of(std::string_view word, std::span<const std::string_view> candidates) {
+  constexpr std::size_t least = 3;
+  std::string_view best;
+  for (const std::string_view candidate : candidates)
+    if (word.size() >= least && starts_with(candidate, word) && (best.empty() || candidate.size() < best.size()))
+      best = candidate;
+  return best;
+}
+
 /// End of the UTF-8 character that starts at `begin`.
 std::size_t next_character(std::string_view text, std::size_t begin) {
   std::size_t end = begin + 1;
@@ -78,7 +92,7 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
       least = distance;
     }
   }
-  return best;
+  return best.empty() ? completion_of(word, candidates) : best;
 }
 
 std::string suggestion(std::string_view word, std::span<const std::string_view> candidates) {

@@ -11,7 +11,7 @@ namespace ductile::scene {
 /// "a", "a or b", "a, b or c".
 [[nodiscard]] std::string listed(std::span<const std::string_view> words);
 /// The candidate nearest to a word by edit distance (insertions, deletions, replacements and swaps of neighbours, upper
-/// and lower case alike); empty if none is near.
+/// and lower case alike), else the shortest that it is the beginning of; empty if there is none.
 [[nodiscard]] std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
 /// `; did you mean "box"?`, or nothing.
 [[nodiscard]] std::string suggestion(std::string_view word, std::span<const std::string_view> candidates);

@@ -67,31 +67,77 @@ std::uint64_t tile_width(const scene::Scene& scene, std::size_t particles) {
   return std::uint64_t(std::ceil(2 * support * block_widening(particles, support)));
 }
 
-void refuse_if_too_large(const scene::Scene& scene) {
-  double particles = 0;
-  for (const auto& body : scene.bodies) particles += geometry::estimate_count(body.shape, body.spacing);
+/// What is wrong with bodies, for one report. Of copies, which share their place, one is named and the rest counted.
+class BodyProblems {
+ public:
+  explicit BodyProblems(const scene::Scene& scene) : scene_(scene), bad_(scene.bodies.size(), false) {}
+
+  [[nodiscard]] bool has(std::size_t body) const { return bad_[body]; }
+  [[nodiscard]] std::string place_of(std::size_t body) const {
+    const auto& place = scene_.bodies[body].place;
+    return place.empty() ? scene_.file.string() : place;
+  }
+  void add(std::size_t body, const std::string& what) {
+    bad_[body] = true;
+    const auto& place = scene_.bodies[body].place;
+    const auto same = std::find_if(problems_.begin(), problems_.end(), [&](const Problem& earlier) {
+      return !place.empty() && scene_.bodies[earlier.body].place == place;
+    });
+    if (same != problems_.end())
+      ++same->copies;
+    else
+      problems_.push_back({body, what, 0});
+  }
+  void throw_if_any() const {
+    std::string text;
+    for (const auto& [body, what, copies] : problems_)
+      text += fmt::format("{}{}: body \"{}\"{}: {}", text.empty() ? "" : "\n", place_of(body), scene_.bodies[body].name,
+                          copies == 0 ? "" : fmt::format(" and {} more of its block", copies), what);
+    if (!text.empty()) throw InputError(text);
+  }
+
+ private:
+  struct Problem {
+    std::size_t body;
+    std::string what;
+    int copies;
+  };
+  const scene::Scene& scene_;
+  std::vector<bool> bad_;
+  std::vector<Problem> problems_;
+};
+
+void refuse_if_too_large(const scene::Scene& scene, const BodyProblems& problems) {
+  double particles = 0, most = 0;
+  std::size_t largest = 0;
+  for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
+    const double count = geometry::estimate_count(scene.bodies[b].shape, scene.bodies[b].spacing);
+    particles += count;
+    if (count > most) most = count, largest = b;
+  }
   const double needed = estimate_memory(scene, particles), room = available_memory();
   if (particles > 4e9 || needed > room)
-    throw InputError(
-        fmt::format("{}: the bodies would have about {:.3g} particles, which need {:.3g} GB; {:.3g} GB are free. Use a "
-                    "larger spacing (twice the spacing needs an eighth of the memory) or smaller bodies.",
-                    scene.file.string(), particles, needed / 1e9, room / 1e9));
+    throw InputError(fmt::format(
+        "{}: the bodies would have about {:.3g} particles, which need {:.3g} GB; {:.3g} GB are free\n    use a larger "
+        "spacing (twice the spacing needs an eighth of the memory) or smaller bodies{}",
+        problems.place_of(largest), particles, needed / 1e9, room / 1e9,
+        scene.bodies.size() == 1 ? "" : fmt::format("; body \"{}\" is the largest", scene.bodies[largest].name)));
 }
 
 /// Positions that are rounded by a good part of the spacing are no positions.
-void refuse_if_too_far(const scene::Scene& scene) {
+void find_too_far(const scene::Scene& scene, BodyProblems& problems) {
   const bool is_double = scene.solver.precision == scene::Precision::double_precision;
   const double rounding =
       is_double ? std::numeric_limits<double>::epsilon() : double(std::numeric_limits<float>::epsilon());
-  for (const auto& body : scene.bodies) {
+  for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
+    const auto& body = scene.bodies[b];
     const auto box = geometry::bounds(body.shape);
     const double far = std::max(box.min().cwiseAbs().maxCoeff(), box.max().cwiseAbs().maxCoeff());
     if (far * rounding > 0.1 * body.spacing)
-      throw InputError(fmt::format(
-          "{}: body \"{}\" reaches {:.3g} m from the origin, where {} precision rounds positions by {:.2g} m and its "
-          "spacing is {:g} m. Move the scene to the origin{}.",
-          scene.file.string(), body.name, far, is_double ? "double" : "single", far * rounding, body.spacing,
-          is_double ? "" : ", or use solver.precision = \"double\""));
+      problems.add(b, fmt::format("it reaches {:.3g} m from the origin, where {} precision rounds positions by {:.2g} "
+                                  "m and its spacing is {:g} m\n    move the scene to the origin{}",
+                                  far, is_double ? "double" : "single", far * rounding, body.spacing,
+                                  is_double ? "" : ", or use solver.precision = \"double\""));
   }
 }
 
@@ -134,19 +180,22 @@ double estimate_memory(const scene::Scene& scene, double particles) {
 }
 
 Particles sample(const scene::Scene& scene) {
-  refuse_if_too_large(scene);
-  refuse_if_too_far(scene);
+  BodyProblems problems(scene);
+  refuse_if_too_large(scene, problems);
+  find_too_far(scene, problems);
   std::vector<Eigen::Vector3d> rest;
   std::vector<double> volume;
   std::vector<std::uint32_t> body;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> code;
   for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
     const auto& source = scene.bodies[b];
-    auto samples = [&] {
+    if (problems.has(b)) continue;
+    const auto samples = [&]() -> geometry::Samples {
       try {
         return geometry::sample_lattice(source.shape, source.spacing, source.jitter, source.relax, b);
       } catch (const InputError& error) {
-        throw InputError(fmt::format("{}: body \"{}\": {}", scene.file.string(), source.name, error.what()));
+        problems.add(b, error.what());
+        return {};
       }
     }();
     const RowOrder order_of(geometry::bounds(source.shape), source.spacing,
@@ -158,6 +207,7 @@ Particles sample(const scene::Scene& scene) {
       code.push_back(order_of(samples.positions[i]));
     }
   }
+  problems.throw_if_any();
   std::vector<std::uint32_t> order(rest.size());
   std::iota(order.begin(), order.end(), 0u);
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
