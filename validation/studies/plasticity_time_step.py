@@ -113,7 +113,7 @@ def run(context, result):
         for name in MATTER:
             scenes.update(yardstick_scenes(name))
     runs = context.simulate_all(scenes)
-    figure, axes = panels(2, sharey=True)
+    figure, axes = panels(2, sharex=True, sharey=True)
     rows, measures = [], []
     for n, name in enumerate(MATTER):
         found = {}
@@ -126,7 +126,8 @@ def run(context, result):
             rows.append([name, way, *shown, number(fitted_order(smaller, [found[way][s] for s in smaller]), 2) if regular else ""])
             axis = axes[int(way == "implicit, default xsph")]
             axis.loglog(np.array(used[way]) * 1e3, [d if d > 0 else np.nan for d in found[way].values()], marker=MARKERS[n], color=COLORS[n],
-                        linestyle="--" if way == "semi-implicit" else "-", label=f"{name}, {way}")
+                        linestyle="--" if way == "semi-implicit" else "-", markerfacecolor="white" if way == "semi-implicit" else COLORS[n],
+                        label=f"{name}, {way}")
         for way in ("implicit", "implicit, default xsph"):
             judge(result, name + way.removeprefix("implicit"), used[way], found[way], halvings(runs, name, way, used[way]))
         implicit, semi = found["implicit"][JUDGED], found["semi-implicit"][JUDGED]
