@@ -1,12 +1,16 @@
-"""Draws the particles of a result folder as lit spheres: a picture, a row of pictures or a video. Needs no display."""
+"""Draws the particles of a result folder as lit spheres, and the scene's colliders: a picture, a row of pictures or a video. Needs no
+display."""
 
 import argparse
 import ctypes
+import hashlib
 import io
+import json
 import os
 import subprocess
 import sys
 import textwrap
+import tomllib
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -26,6 +30,8 @@ from matplotlib.ticker import EngFormatter
 from PIL import Image
 from scipy.ndimage import gaussian_filter
 from scipy.spatial import cKDTree
+from vtkmodules.vtkCommonCore import reference
+from vtkmodules.vtkCommonDataModel import vtkStaticCellLocator
 from vtkmodules.vtkRenderingOpenGL2 import vtkOpenGLSphereMapper
 
 UNITS = {"velocity": "m/s", "cauchy_stress": "Pa", "von_mises_stress": "Pa"}
@@ -34,12 +40,15 @@ DIRECTIONS = {"iso": (0.6, -1.0, 0.45), "front": (0, -1, 0), "side": (1, 0, 0), 
 VIEW_ANGLE = 25.0  # degrees, vertical
 SURVEYED_FRAMES = 24  # camera and colours come from this many frames of a run, whatever its length
 SURVEYED_POINTS = 20_000  # and from this many particles of each
+SIGHT_LINES = 150  # per surveyed frame, which tell what a collider hides
+ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = """examples:
   tools/render results/first_light                                  the last frame, coloured by stress
   tools/render results/first_light --video --ground                 results/first_light/video.mp4
   tools/render results/first_light --video ring.gif --size 480x360
   tools/render results/first_light --field velocity.z --frame 12 --camera front
   tools/render results/first_light --sheet 6 --ground --size 400x400
+  tools/render results/mine --scene mine.toml                       where the scene is not found by its name
 """
 SUPERSAMPLING = 2  # spheres are drawn in a shader, which multisampling does not smooth
 
@@ -112,6 +121,155 @@ class Quantity:
         return values if values.ndim == 1 else np.linalg.norm(values, axis=1)
 
 
+def turned(axis, angle):
+    """Rotation matrix (Rodrigues)."""
+    length = np.linalg.norm(axis)
+    if length == 0 or angle == 0:
+        return np.eye(3)
+    x, y, z = np.array(axis, float) / length
+    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
+
+
+def off_surface(path):
+    """An OFF file, which VTK does not read."""
+    words = [word for line in path.read_text().splitlines() for word in line.split("#")[0].split()]
+    counts, numbers_ = [int(word) for word in words[1:4]], words[4:]
+    points = np.array(numbers_[: 3 * counts[0]], float).reshape(-1, 3)
+    faces, at = [], 3 * counts[0]
+    for _ in range(counts[1]):
+        size = int(numbers_[at])
+        faces += [int(word) for word in numbers_[at : at + 1 + size]]
+        at += 1 + size
+    return pyvista.PolyData(points, faces)
+
+
+def surface_of(shape, folder):
+    """A collider's surface about its own centre, its axis along z; None for a plane."""
+    kind = shape["type"]
+    if kind == "box":
+        x, y, z = shape["size"]
+        return pyvista.Cube(x_length=x, y_length=y, z_length=z)
+    if kind == "sphere":
+        return pyvista.Sphere(radius=shape["radius"], theta_resolution=72, phi_resolution=72)
+    if kind == "cylinder":
+        return pyvista.Cylinder(direction=(0, 0, 1), radius=shape["radius"], height=shape["height"], resolution=96)
+    if kind == "capsule":
+        return pyvista.Capsule(direction=(0, 0, 1), radius=shape["radius"], cylinder_length=shape["height"], resolution=72)
+    if kind == "torus":
+        return pyvista.ParametricTorus(ringradius=shape["radius"], crosssectionradius=shape["tube"], u_res=120, v_res=60, w_res=2)
+    if kind == "mesh":
+        path = folder / shape["file"]
+        mesh = off_surface(path) if path.suffix.lower() == ".off" else pyvista.read(path).extract_surface(algorithm="dataset_surface")
+        return mesh.scale(shape.get("scale", 1.0), inplace=False)
+    return None
+
+
+class Obstacle:
+    """A collider of the scene: its surface at the start, and how it moves."""
+
+    def __init__(self, collider, folder):
+        shape, motion = collider["shape"], collider.get("motion", {})
+        self.inside, self.plane = collider.get("inside", False), shape["type"] == "plane"
+        self.velocity, self.spin, self.about = (np.array(motion.get(key, [0, 0, 0]), float) for key in ("velocity", "angular_velocity", "about"))
+        self.moves = bool(self.velocity.any() or self.spin.any())
+        if self.plane:
+            normal = np.array(shape.get("normal", [0, 0, 1]), float)
+            self.normal, self.point = normal / np.linalg.norm(normal), np.array(shape.get("point", [0, 0, 0]), float)
+            return
+        turn = collider.get("rotation", shape.get("rotation", {"axis": [0, 0, 1], "degrees": 0}))
+        self.place = np.eye(4)
+        self.place[:3, :3] = turned(turn["axis"], np.radians(turn["degrees"]))
+        self.place[:3, 3] = collider.get("position", shape.get("position", [0, 0, 0]))
+        self.shape = surface_of(shape, folder)
+        self.surface = self.shape.transform(self.place, inplace=False)
+        self.sharp = shape["type"] in ("box", "cylinder")
+
+    def at(self, time):
+        """From where its points are at the start to where they are at a time."""
+        matrix = np.eye(4)
+        matrix[:3, :3] = turned(self.spin, np.linalg.norm(self.spin) * time)
+        matrix[:3, 3] = self.about + self.velocity * time - matrix[:3, :3] @ self.about
+        return matrix
+
+    def is_floor(self):
+        return self.plane and not self.moves and self.normal[2] > 0.999
+
+    def patch(self, points):
+        """The part of a plane below or beside the points, and a little more."""
+        across = np.cross(self.normal, [0, 0, 1] if abs(self.normal[2]) < 0.9 else [0, 1, 0])
+        across /= np.linalg.norm(across)
+        sides = np.array([across, np.cross(self.normal, across)])
+        along = (points - self.point) @ sides.T
+        low, high = along.min(axis=0), along.max(axis=0)
+        margin = (0.1 if abs(self.normal[2]) > 0.9 else 0.03) * max(high - low)  # walls end where the particles do
+        low, high = low - margin, high + margin
+        corners = [(low[0], low[1]), (high[0], low[1]), (high[0], high[1]), (low[0], high[1])]
+        quad = pyvista.PolyData(np.array([self.point + a * sides[0] + b * sides[1] for a, b in corners]), [4, 0, 1, 2, 3])
+        facing = np.cross(sides[0], sides[1]) @ self.normal > 0
+        return quad if facing else quad.flip_faces()
+
+    def hidden(self, eye, clouds, times):
+        """For every surveyed frame, of some of its particles: behind the surface as seen from the eye, and of these, within its bounds, where a
+        hole leads through it."""
+        cells = vtkStaticCellLocator()
+        cells.SetDataSet(self.shape.triangulate())
+        cells.BuildLocator()
+        part, at, place, number = reference(0.0), [0.0] * 3, [0.0] * 3, reference(0)
+        bounds = np.reshape(self.shape.bounds, (3, 2))
+        behind, within = [], []
+        for points, time in zip(clouds, times, strict=True):
+            back = np.linalg.inv(self.at(time) @ self.place)
+            start = back[:3, :3] @ eye + back[:3, 3]
+            points = pick(points, SIGHT_LINES) @ back[:3, :3].T + back[:3, 3]
+            behind.append(np.array([cells.IntersectWithLine(start, p, 0.0, part, at, place, number) != 0 for p in points], bool))
+            within.append(behind[-1] & ((points > bounds[:, 0]) & (points < bounds[:, 1])).all(axis=1))
+        return behind, within
+
+
+def glass(obstacles, eye, clouds, times):
+    """Those that are drawn as glass: containers, what particles run through, and all, if together they hide many."""
+    solid = [obstacle for obstacle in obstacles if not obstacle.plane and not obstacle.inside]
+    seen = {obstacle: obstacle.hidden(eye, clouds, times) for obstacle in solid}
+
+    def largest(parts):
+        return max((part.mean() for part in parts if len(part)), default=0.0)
+
+    found = {obstacle for obstacle in obstacles if obstacle.inside} | {o for o, (_, within) in seen.items() if largest(within) > 0.05}
+    together = [np.logical_or.reduce(frame) for frame in zip(*(behind for behind, _ in seen.values()), strict=True)]
+    return found | set(solid) if largest(together) > 0.3 else found
+
+
+def find_scene(folder, named):
+    """The scene file of a result: the one that was named, or one with the bytes that run.json knows, near the result or among the shipped."""
+    if named:
+        if not named.is_file():
+            raise UserError(f"--scene {named}: there is no such file")
+        return named
+    try:
+        known = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+        name, digest = known["scene"], known["scene_sha256"]
+    except (OSError, ValueError, KeyError):
+        return None
+    places = [folder, *folder.resolve().parents, Path.cwd(), ROOT / "scenes", ROOT / "scenes" / "small"]
+    for path in (place / name for place in places):
+        if path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == digest:
+            return path
+    return None
+
+
+def read_obstacles(folder, named):
+    """The colliders of a result's scene. Values that were changed by --set are not seen."""
+    path = find_scene(folder, named)
+    if path is None:
+        print("tools/render: the scene of this result was not found, so its colliders are not drawn; name it with --scene FILE", file=sys.stderr)
+        return []
+    try:
+        return [Obstacle(collider, path.parent) for collider in tomllib.loads(path.read_text(encoding="utf-8")).get("colliders", [])]
+    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError, OSError) as error:
+        raise UserError(f"the colliders of {path} can't be read: {error}") from error
+
+
 def pick(rows, count):
     """At most `count` of the rows, evenly spread."""
     return rows[:: max(1, -(-len(rows) // count))]
@@ -135,7 +293,7 @@ def grown(first, last):
 class Survey:
     """What all pictures of a run share: where the particles go, how large they are, how their values range."""
 
-    def __init__(self, run, quantity, colour_range, colour_map):
+    def __init__(self, run, quantity, colour_range, colour_map, obstacles):
         last = len(run.frames) - 1
         chosen = np.unique(np.linspace(0, last, min(SURVEYED_FRAMES, last + 1)).round().astype(int))
         has_body = "body" in run.fields
@@ -153,11 +311,29 @@ class Survey:
         self.points = np.concatenate(clouds)
         if not len(self.points):
             raise UserError("the run has no particles with finite positions")
+        self.clouds, self.times = clouds, [run.frames[frame][0] for frame in chosen]
+        self.obstacles = obstacles
+        self.seen = np.concatenate([self.points, *self._near_obstacles()])
         values = np.concatenate(values)
         values = values[np.isfinite(values)]
         self.norm, self.colours = colour_scale(quantity, values if len(values) else np.zeros(1), colour_range)
         if colour_map:
             self.colours = matplotlib.colormaps[colour_map]
+
+
+    def _near_obstacles(self):
+        """Corners of colliders that belong into the picture: not those that are much larger than all that moves, nor far away."""
+        lowest, highest = self.points.min(axis=0), self.points.max(axis=0)
+        size = np.linalg.norm(highest - lowest)
+        for obstacle in self.obstacles:
+            if obstacle.plane or obstacle.surface.length > 1.5 * size:
+                continue
+            for time in {self.times[0], self.times[-1]}:
+                place = obstacle.at(time)
+                corners = np.asarray(obstacle.surface.outline().points) @ place[:3, :3].T + place[:3, 3]
+                gap = np.maximum(0, np.maximum(lowest - corners.max(axis=0), corners.min(axis=0) - highest))
+                if np.linalg.norm(gap) < 0.25 * size:
+                    yield corners
 
 
 def balanced(low, high, middle):
@@ -212,7 +388,7 @@ def fitted_camera(points, margin, direction, aspect):
 def camera_from(text, survey, aspect, ground):
     if text in DIRECTIONS:
         shadow = survey.points * (1, 1, 0) + (0, 0, survey.floor)
-        seen = np.concatenate([survey.points, shadow]) if ground else survey.points
+        seen = np.concatenate([survey.seen, shadow]) if ground else survey.seen
         return fitted_camera(seen, survey.radii.max(), DIRECTIONS[text], aspect)
     try:
         numbers = [float(part) for part in text.split(",")]
@@ -248,9 +424,36 @@ class Stage:
         self.plotter.add_actor(actor, reset_camera=False)
         self.plotter.camera.position, self.plotter.camera.focal_point, self.plotter.camera.up = camera
         self.plotter.camera.view_angle = VIEW_ANGLE
+        self.floor = next((float(o.point[2]) for o in survey.obstacles if o.is_floor()), None)
+        clear = glass(survey.obstacles, np.array(camera[0], float), survey.clouds, survey.times)
+        self.actors = [(obstacle, actor) for obstacle in survey.obstacles for actor in self._obstacle(obstacle, obstacle in clear)]
 
-    def draw(self, points, bodies, values):
+    def _obstacle(self, obstacle, clear):
+        """What is solid is grey; what holds particles in, or hides them, is glass: its far side and its edges. Planes are seen from their free
+        side only."""
+        look = {"smooth_shading": True, "split_sharp_edges": True, "reset_camera": False}
+        if obstacle.plane:
+            if self.ground and obstacle.is_floor():
+                return []  # the ground is drawn there, with shadows
+            shade = "#e9ecef" if obstacle.normal[2] > 0.9 else "#eef1f4"
+            return [self.plotter.add_mesh(obstacle.patch(self.survey.seen), color=shade, lighting=False, culling="back", reset_camera=False)]
+        if not clear:
+            return [self.plotter.add_mesh(obstacle.surface, color="#b7c0c8", ambient=0.45, diffuse=0.6, specular=0.1, **look)]
+        actors = []
+        if obstacle.inside:
+            actors.append(self.plotter.add_mesh(obstacle.surface, color="#eef1f4", ambient=0.8, diffuse=0.25, culling="front", **look))
+        opacity = 0.1 if obstacle.sharp else 0.25
+        actors.append(self.plotter.add_mesh(obstacle.surface, color="#8fa1b0", ambient=0.5, diffuse=0.5, opacity=opacity, culling="back", **look))
+        if obstacle.sharp:
+            edges = obstacle.surface.clean().extract_feature_edges(40, boundary_edges=False, non_manifold_edges=False, manifold_edges=False)
+            actors.append(self.plotter.add_mesh(edges, color="#8796a3", line_width=SUPERSAMPLING, lighting=False, reset_camera=False))
+        return actors
+
+    def draw(self, points, bodies, values, time):
         """The picture as an array of height x width x 3."""
+        for obstacle, actor in self.actors:
+            if obstacle.moves:
+                actor.user_matrix = obstacle.at(time)
         cloud = pyvista.PolyData(points)
         radii = self.survey.radii[bodies]
         cloud.point_data["radius"] = radii.astype(np.float32)
@@ -265,7 +468,7 @@ class Stage:
 
     def _draw_ground(self, points, radii):
         """The soft shadow of a light from above on a white plane below everything."""
-        surveyed = self.survey.points
+        surveyed = self.survey.seen
         lowest, highest = surveyed.min(axis=0), surveyed.max(axis=0)
         centre, half = (lowest + highest) / 2, max(highest - lowest)
         cells = 512
@@ -274,11 +477,11 @@ class Stage:
         # A cell may be smaller than a particle: fill the gaps before the shadow's edge is softened.
         gap = 2 * np.median(radii) / (2 * half) * cells
         cover = np.minimum(1, 4 * gap**2 * gaussian_filter(cover, gap)) if gap > 0.5 else np.minimum(1, cover)
-        height = max(np.median(points[:, 2]) - self.survey.floor, 0)
+        floor = self.survey.floor - np.median(radii) if self.floor is None else self.floor
+        height = max(np.median(points[:, 2]) - floor, 0)
         shade = 1 - 0.5 * gaussian_filter(cover, gap + 0.12 * height / (2 * half) * cells)
         texture = pyvista.Texture(np.repeat(np.rint(255 * shade.T[::-1, :, None]).astype(np.uint8), 3, axis=2))
         texture.interpolate = True
-        floor = self.survey.floor - np.median(radii)
         plane = pyvista.Plane(center=(centre[0], centre[1], floor), i_size=2 * half, j_size=2 * half)
         self.plotter.add_mesh(plane, texture=texture, lighting=False, name="ground", reset_camera=False)
 
@@ -369,7 +572,10 @@ def parse(arguments):
                         "write --camera=-1,2,3 when it starts with a minus")  # fmt: skip
     parser.add_argument("--range", metavar="LOW,HIGH", help="of the colour bar (default: from the run)")
     parser.add_argument("--colours", metavar="NAME", help="a colour map of matplotlib (default: by field)")
-    parser.add_argument("--ground", action="store_true", help="a plane with a soft shadow below everything")
+    parser.add_argument("--ground", action="store_true", help="soft shadows on the floor, or on a plane below everything")
+    parser.add_argument("--scene", type=Path, metavar="FILE",
+                        help="the run's scene, for its colliders (default: the file that run.json names, if it is found unchanged)")  # fmt: skip
+    parser.add_argument("--no-colliders", action="store_true", help="particles only")
     options = parser.parse_args(arguments)
     if options.video is not None:
         options.video = Path(options.video) if options.video else options.folder / "video.mp4"
@@ -448,7 +654,8 @@ def render(options):
     colour_range = numbers(options.range, ",", 2, "--range") if options.range else None
     if options.colours and options.colours not in matplotlib.colormaps:
         raise UserError(f"--colours {options.colours}: expected a colour map of matplotlib, such as viridis or turbo")
-    survey = Survey(run, quantity, colour_range, options.colours)
+    obstacles = [] if options.no_colliders else read_obstacles(options.folder, options.scene)
+    survey = Survey(run, quantity, colour_range, options.colours, obstacles)
     if not options.sheet:
         size[0] = max(64, size[0] - bar_width(survey, size[1]))
     stage = Stage(survey, size, camera_from(options.camera, survey, size[0] / size[1], options.ground), options.ground)
@@ -456,7 +663,8 @@ def render(options):
     def picture(frame):
         wanted = [quantity.array] + (["body"] if "body" in run.fields and quantity.array != "body" else [])
         points, data = run.read(frame, wanted)
-        return stage.draw(points, data.get("body", np.zeros(len(points), int)), quantity.of(data[quantity.array]))
+        bodies = data.get("body", np.zeros(len(points), int))
+        return stage.draw(points, bodies, quantity.of(data[quantity.array]), run.frames[frame][0])
 
     def with_bar(chosen):
         times = [run.frames[frame][0] for frame in chosen]

@@ -39,7 +39,7 @@ def module_of(name):
     return importlib.import_module("studies." + name.replace("-", "_"))
 
 
-def run_study(name, options, scratch, measured):
+def run_study(name, options, scratch, facts):
     """The study's result; an exception in it is a failed study, not a lost report."""
     module = module_of(name)
     folder = Path(scratch) / name
@@ -54,8 +54,11 @@ def run_study(name, options, scratch, measured):
     except Exception:  # the other studies still count
         error = traceback.format_exc()
     result.runs = context.runs
+    number, *changes = facts["commit"].split(" ", 1)
+    commit = " ".join([number[:12], *changes])
     return {"name": name, "module": module, "result": result, "error": error, "seconds": time.monotonic() - start,
-            "quick": options.quick, "measured": measured}
+            "quick": options.quick, "date": facts["date"], "commit": commit, "processor": facts["processor"], "cores": facts["cores"],
+            "measured": f"{facts['date']}, {'quick' if options.quick else 'full'} form, commit {commit}"}
 
 
 def holds(outcome):
@@ -89,20 +92,19 @@ def main():
     names = [name for name in STUDIES if name in options.studies] if options.studies else STUDIES
     folder = Path(options.output)
     folder.mkdir(parents=True, exist_ok=True)
-    facts = report.environment(options)
-    number, *changes = facts["commit"].split(" ", 1)
-    measured = f"{facts['date']}, {'quick' if options.quick else 'full'} form, commit {' '.join([number[:12], *changes])}"
-    start = time.monotonic()
+    facts = {**report.environment(options), "studies_known": len(STUDIES)}
     outcomes = report.read(folder, module_of) if options.update and (folder / "results.json").exists() else {}
     with tempfile.TemporaryDirectory(prefix="ductile_validate_") as scratch:
         for name in names:
             print(f"{name} ...", flush=True)
-            outcomes[name] = run_study(name, options, scratch, measured)
+            outcomes[name] = run_study(name, options, scratch, facts)
             tell(outcomes[name])
             # After every study: whatever ends the run, what was measured stays.
             files = report.write(folder, [outcomes[known] for known in STUDIES if known in outcomes], facts, options)
     good = sum(holds(outcomes[name]) for name in names)
-    print(f"\n{len(names)} studies in {time.monotonic() - start:.0f} s, {good} within their bounds")
+    print(f"\n{report.time_of([outcomes[name] for name in names], len(STUDIES))}; {good} within their bounds")
+    if len(outcomes) > len(names):
+        print(f"the report: {report.time_of(outcomes.values(), len(STUDIES))}, {report.commits_of(outcomes.values())}")
     print("report: " + str(files["html"]))
     return 0 if good == len(names) else 1
 

@@ -39,6 +39,18 @@ name = "block"
 material = "rubber"
 spacing = {SPACING}
 shape = {{ type = "box", size = [0.2, 0.15, 0.1] }}
+[[colliders]]
+name = "ground"
+shape = {{ type = "plane", point = [0, 0, -1] }}
+[[colliders]]
+name = "room"
+shape = {{ type = "box", size = [4, 4, 4] }}
+inside = true
+[[colliders]]
+name = "ball"
+shape = {{ type = "sphere", radius = 0.1 }}
+position = [0.5, 0, 0]
+motion = {{ velocity = [0, 0, 1], angular_velocity = [0, 0, 3.141592653589793], about = [0, 0, 0] }}
 [output]
 interval = 0.01
 """
@@ -139,12 +151,43 @@ class ResultTest(unittest.TestCase):
         self.assertEqual(frames, 5)
         self.assertAlmostEqual(seconds, 1.0, delta=0.21)
 
+    def test_render_draws_colliders_where_they_are(self):
+        render = importlib.import_module("render")
+        self.assertEqual(render.find_scene(self.result, None), self.folder / "scene.toml")
+        ground, room, ball = render.read_obstacles(self.result, None)
+        self.assertTrue(ground.is_floor() and room.inside)
+        np.testing.assert_allclose(room.surface.bounds, [-2, 2] * 3)
+        # A quarter of a turn about the origin, which has gone up by half a metre.
+        center = ball.at(0.5) @ [*ball.surface.center, 1]
+        np.testing.assert_allclose(center[:3], [0, 0.5, 0.5], atol=1e-6)
+        pictures = []
+        for arguments in ([], ["--no-colliders"]):
+            picture = self.folder / "frame.png"
+            done = tool("render", self.result, "--out", picture, "--size", "160x120", "--camera=3,-3,1", *arguments)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            pictures.append(picture.read_bytes())
+        self.assertNotEqual(*pictures)
+
+    def test_render_says_that_the_scene_is_missing(self):
+        import shutil
+
+        with tempfile.TemporaryDirectory() as name:
+            result = Path(name) / "result"
+            shutil.copytree(self.result, result)
+            done = tool("render", result, "--out", Path(name) / "frame.png", "--size", "160x120")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("--scene", done.stderr)
+            scene = self.folder / "scene.toml"
+            done = tool("render", result, "--out", Path(name) / "frame.png", "--size", "160x120", "--scene", scene)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def test_render_names_what_is_wrong(self):
         for arguments, words in (
             (["--field", "speed"], "velocity"),
             (["--field", "velocity.xx"], "x, y, z"),
             (["--video", "film.avi"], ".mp4"),
             (["--frame", "17"], "0 to 4"),
+            (["--scene", "nowhere.toml"], "nowhere.toml"),
         ):
             done = tool("render", self.result, *arguments)
             self.assertEqual(done.returncode, 2)

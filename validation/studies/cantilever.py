@@ -16,7 +16,8 @@ ANSWERS = "P1, cantilever against implicit FEM for E = 1e4, 1e5, 1e6 Pa; P0, com
 LENGTH, WIDTH, DENSITY, NU = 1.0, 0.2, 100.0, 0.3
 MODULI = [1e4, 1e5, 1e6]
 ORDER = 1.8
-TRIAL = "goal, set by a separate trial program in double precision that solves the same lattices' equations to rest"
+REFERENCE_ERROR = 0.1  # % of the finite elements' limit; E = 1e4 Pa: 0.5
+SETTLED = 13.0  # of the first mode's radians: leaves exp(-0.9 * 13) = 1e-5 of the deflection
 
 
 def settled_reference(context):
@@ -29,12 +30,18 @@ def frequency(E):
     return 6.6 * np.sqrt(E / 1e5)
 
 
+def spatial_error(spacing):
+    """% by which N = width/spacing layers bend more: they carry the stress of bending at their middles, so that their second moment is that of
+    the solid section times 1 - 1/N^2."""
+    return 100 * (spacing / WIDTH)**2
+
+
 def beam_scene(E, spacing, method="total-lagrangian", step=1e-3, end=None, damping=None, **solver):
     """The body reaches two spacings behind the wall; everything up to one spacing in front of it is held. Two probes take the
     last two layers, from which the end face is extrapolated, and two the layers beside the middle, where there are such."""
     behind = 2 * spacing
     omega = frequency(E)
-    settings = {"method": method, "time_step": step, "end_time": end or float(np.ceil(9.5 / omega / 0.01) * 0.01),
+    settings = {"method": method, "time_step": step, "end_time": end or float(np.ceil(SETTLED / omega / 0.01) * 0.01),
                 "damping": 1.8 * omega if damping is None else damping, **solver}
     layers = {"last": LENGTH - 0.5 * spacing, "before": LENGTH - 1.5 * spacing}
     if has_middle(spacing):
@@ -59,6 +66,13 @@ def end_face(run):
         last, before = (probes[f"{layer}.{axis}"] - probes[f"{layer}.{axis}"][0] for layer in ("last", "before"))
         parts.append(last + (last - before) / 2)
     return probes["time"], *parts
+
+
+def drift(run):
+    """How far the end face still moved in the last tenth of the time, % of its deflection."""
+    times, x, z = end_face(run)
+    late = times >= 0.9 * times[-1]
+    return 100 * max(np.hypot(x[late] - x[-1], z[late] - z[-1])) / np.hypot(x[-1], z[-1])
 
 
 def has_middle(spacing):
@@ -137,14 +151,14 @@ def settled(context, result, method, reference, more=None):
         scenes[f"{E:g}_{spacing:.5f}"] = beam_scene(E, spacing, method, **solver_for(E, spacing, method), **(more or {}))
     runs = context.simulate_all(scenes)
     figure, axis = panels(1)
-    rows, order_rows, outer_orders, errors_at = [], [], {}, {}
+    rows, order_rows, outer_orders, fits, errors_at, moving = [], [], {}, {}, {}, 0.0
     for k, E in enumerate(moduli):
         sizes, errors, ends = [], [], {}
         for spacing in spacings[E]:
             run = runs[f"{E:g}_{spacing:.5f}"]
             if not run.ok:
-                rows.append([f"{E:.0e}", number(spacing * 1e3, 3), "", "", "did not survive", ""])
-                errors_at[E, spacing] = float("inf")
+                rows.append([f"{E:.0e}", number(spacing * 1e3, 3), "", "", "did not survive", "", ""])
+                errors_at[E, spacing], moving = float("inf"), float("inf")
                 continue
             _, x, z = end_face(run)
             target = reference[E]
@@ -154,13 +168,17 @@ def settled(context, result, method, reference, more=None):
             errors.append(100 * error)
             ends[spacing] = (z[-1], outer_deflection(run) if has_middle(spacing) else np.nan)
             rows.append([f"{E:.0e}", number(spacing * 1e3, 3), number(x[-1], 5), number(z[-1], 5), number(100 * error, 3),
-                         number(run.seconds, 3)])
-        axis.plot(sizes, errors, marker=MARKERS[k], color=COLORS[k], linestyle="", label=f"E = {E:.0e} Pa")
+                         number(drift(run), 2), number(run.seconds, 3)])
+            moving = max(moving, drift(run) / max(abs(100 * error), REFERENCE_ERROR if E > 5e4 else 0.5))
+        for size, error in zip(sizes, errors):  # full: too soft, empty: too stiff
+            axis.loglog(size, abs(error), marker=MARKERS[k], color=COLORS[k], linestyle="", markerfacecolor=COLORS[k] if error > 0 else "white",
+                        label=f"E = {E:.0e} Pa" if size == sizes[0] else None)
         fit, verdict = "", ""
         if len(sizes) > 3 and E > 5e4:  # the softest beam's reference is itself only known to half a percent
             c, p, b = error_law(sizes, errors)
-            fine = np.linspace(0, max(sizes), 100)
-            axis.plot(fine, c * fine**p - b * fine, color=COLORS[k], linewidth=1, linestyle="--", label=f"{c:.3g} s^{p:.2f} - {b:.3g} s")
+            fits[f"{label}, E = {E:.0e}"] = p
+            fine = np.geomspace(min(sizes), max(sizes), 400)
+            axis.loglog(fine, np.abs(c * fine**p - b * fine), color=COLORS[k], linewidth=1, linestyle="--", label=f"|{c:.3g} s^{p:.2f} - {b:.3g} s|")
             low, high = fitted_range(sizes, errors) if len(sizes) > 4 else (np.nan, np.nan)
             fit = f"{p:.2f}" + (f" ({low:.2f} to {high:.2f})" if len(sizes) > 4 else "") + f", wall {b / 400:.2f} spacings in front"
             verdict = "not met" if p < ORDER else "met" if low >= ORDER else "not certain"
@@ -168,34 +186,40 @@ def settled(context, result, method, reference, more=None):
             of_end, of_outer = (difference_order(three, [ends[s][part] for s in three]) for part in (0, 1))
             outer_orders[E] = of_outer
             order_rows.append([f"{E:.0e}", ", ".join(f"{1e3 * s:.3g}" for s in three), number(of_outer, 3), number(of_end, 3), fit, verdict])
-    axis.axhline(0, color="#888888", linewidth=1)
-    axis.set(xlabel="particle spacing [m]", ylabel="error of the end's deflection [%]", title=label)
-    axis.legend()
+    ends = np.array([min(s for of in spacings.values() for s in of), max(s for of in spacings.values() for s in of)])
+    axis.loglog(ends, spatial_error(ends), color="#888888", linewidth=1, label="(spacing/width)^2")
+    axis.set(xlabel="particle spacing [m]", ylabel="|error| of the end's deflection [%]", title=label,
+             ylim=(min([0.1, *(abs(error) for error in errors_at.values() if error)]) / 3, None))
+    axis.legend(fontsize=8)
     finish(result, figure, "cantilever_error_" + label.replace(", ", "_").replace(" ", "_"),
-           f"Settled deflection of the beam's end against finite elements, {label}.")
-    result.table(f"Settled end face, {label}", ["E [Pa]", "spacing [mm]", "x [m]", "z [m]", "error [%]", "run [s]"], rows,
+           f"Settled deflection of the beam's end against finite elements, {label}; empty: too stiff.")
+    result.table(f"Settled end face, {label}", ["E [Pa]", "spacing [mm]", "x [m]", "z [m]", "error [%]", "drift [%]", "run [s]"], rows,
+                 "Drift: how far the end still moved in the last tenth of the time, of its deflection. "
                  "Errors: of z; for E = 1e4 Pa, whose end hangs nearly straight down, of the displacement as a vector. Finite elements: "
                  + "; ".join(f"E = {E:.0e}: x {v[0]:.5f}, z {v[2]:.5f}" for E, v in reference.items()))
     if order_rows:
         result.table(f"Orders of convergence, {label}", ["E [Pa]", "spacings [mm]", "outer half", "end", "end, fit of c s^p - b s", f"{ORDER} by the fit"], order_rows,
                      "From the differences of the deflections at three spacings, without a reference; in brackets: the fit's range if one spacing is left "
                      "out. `nan`: the differences change their sign.")
-    return errors_at, outer_orders
+    if not more:
+        result.check(f"{label}: settled beams, drift over the last tenth of the time over their error", moving, 0.1,
+                     "a tenth of the error that is printed, or of that of the finite elements where it is smaller than theirs "
+                     f"({REFERENCE_ERROR:g} %, E = 1e4 Pa 0.5 %)")
+    return errors_at, outer_orders, fits
 
 
 def settled_checks(context, result, method, errors, orders):
-    at = 0.04 if context.quick else 0.025
-    limits = {"total-lagrangian": 2.5, "xpbi": 2.0}
-    scale = (at / 0.025)**2  # second order in the spacing
+    goals = {("total-lagrangian", 0.025): 2.5, ("total-lagrangian", 0.0125): 1.5, ("xpbi", 0.025): 2.0}  # of the project
+    layers = ("layers carry the stress of bending at their middles, so that the beam is softer by (spacing/width)^2; "
+              f"and {REFERENCE_ERROR:g} % of the finite elements")
     for (E, spacing), error in errors.items():
-        if spacing == at and E > 5e4:
-            result.check(f"{method}, E = {E:.0e}: error at {at * 1e3:g} mm", abs(error), limits[method] * scale,
-                         TRIAL + (", for 25 mm, times the square of the spacing" if scale > 1 else ""), unit="%")
-        if spacing == 0.0125 and method == "total-lagrangian":
-            result.check(f"{method}, E = {E:.0e}: error at 12.5 mm", abs(error), 1.5, TRIAL, unit="%")
-        if spacing == at and E < 5e4:
-            result.check(f"{method}, E = {E:.0e}: error at {at * 1e3:g} mm", abs(error), 3.0 * scale,
-                         TRIAL + ("" if method == "total-lagrangian" else ", for the total-Lagrangian beam; XPBI is asked to be stable") +
+        goal = goals.get((method, spacing))
+        if E > 5e4 and (goal or spacing in (0.04, 0.0125)):
+            result.check(f"{method}, E = {E:.0e}: error at {spacing * 1e3:g} mm", abs(error), spatial_error(spacing) + REFERENCE_ERROR,
+                         layers + (f"; the project's goal is {goal:g} %" if goal else ""), unit="%")
+        if spacing == 0.025 and E < 5e4:
+            result.check(f"{method}, E = {E:.0e}: error at {spacing * 1e3:g} mm", abs(error), 3.0,
+                         "goal of the project for the total-Lagrangian beam" + ("" if method == "total-lagrangian" else "; XPBI is asked to be stable") +
                          "; the finite elements are known to about 0.5 %", unit="%")
     if not context.quick:
         for E, order in orders.items():
@@ -204,11 +228,13 @@ def settled_checks(context, result, method, errors, orders):
                              f"gradients of second order where nothing is singular; {ORDER} is the goal for the whole beam", least=True)
 
 
-def order_remarks(context, result):
+def order_remarks(context, result, fits):
     own = {float(E): order for E, order in context.stored("cantilever_settled")["order"].items()}
-    result.remark(f"Orders of the beam's end carry no bound. The goal of {ORDER} is not shown for it: the error is c s^p - b s, with a second term from "
-                  "the clamp, whose layers hold the beam a part of a spacing off the wall. The terms have opposite signs, so that the total-Lagrangian "
-                  "error crosses zero between 33 and 25 mm and does not fall from 25 to 12.5 mm; differences between spacings then look like an order of 3 to "
+    found = "; ".join(f"{name}: {order:.2f}" for name, order in fits.items())
+    result.remark(f"Orders of the beam's end carry no bound. The goal of {ORDER} is not shown for it. The fits give {found}. The error is c s^p - b s, with a "
+                  "second term from the clamp, whose layers hold the beam a part of a spacing off the wall. The terms have opposite signs, so that "
+                  "the total-Lagrangian error crosses zero between 40 and 25 mm and does not fall from 25 to 12.5 mm; differences between spacings then "
+                  "look like an order of 3 to "
                   "5, and the fit has three constants for four or five points: the order moves by half and more if one is left out. The stress "
                   "is singular at the clamped edges besides, which holds "
                   f"the quadratic finite elements to {own[1e6]:.2f} (E = 1e6 Pa) and {own[1e5]:.2f} (E = 1e5 Pa) on the same beam. The outer half does not see "
@@ -309,16 +335,19 @@ def time_steps(context, result):
            "however many iterations are made (E = 1e5 Pa, spacing 50 mm).")
     result.table("Deviation of the settled deflection from the limit of small steps [%]",
                  ["", "iterations"] + [f"{s * 1e3:g} ms" for s in steps], rows,
-                 "One multiplier for the six components of a stress leaves a bias that falls with the step, not with the iterations.")
+                 "One multiplier for the six components of a stress leaves a bias that falls with the step, not with the iterations. In the last "
+                 f"tenth of the time the beams still drift by up to {max(drift(run) for run in runs.values() if run.ok):.2g} %.")
     wave = spacing / np.sqrt(1.35 * E / DENSITY)
     at = min(range(len(steps)), key=lambda k: abs(steps[k] - wave))
+    left = max(drift(runs[f"{method}_limit"]) for method in {method for method, _ in chosen.values()})
     for label, deviations in finest.items():
-        result.check(f"{label}: deviation at {steps[at] * 1e3:g} ms", abs(deviations[steps[at]]), 1.0,
-                     "a step of one wave time per spacing (1.4 ms) turns the stress little: the bias is second order in the step and "
-                     "below the spatial error of 1 %", unit="%")
-        if "tensor" in label and not context.quick:
-            result.check(f"{label}: bias at 1 ms", abs(deviations[1e-3]), 0.05,
-                         "a fixed point of the tensor form is backward Euler's, without bias", unit="%")
+        if "tensor" in label:
+            result.check(f"{label}: deviation at {steps[at] * 1e3:g} ms", abs(deviations[steps[at]]), max(left, 0.01),
+                         "a fixed point of the tensor form is backward Euler's, without bias: only the drift of settling is left, a tenth of the "
+                         "finite elements' error", unit="%")
+        else:
+            result.check(f"{label}: deviation at {steps[at] * 1e3:g} ms", abs(deviations[steps[at]]), spatial_error(spacing) / 10,
+                         "the step is not to show beside the spacing: at one wave time (1.4 ms) or less, a tenth of (spacing/width)^2", unit="%")
 
 
 # ---- the released beam
@@ -345,6 +374,10 @@ def released(context, result):
     fem_time, fem_z = curves[list(curves)[-1]]
     (fem_first, fem_low), (fem_second, _) = first_swing(fem_time, fem_z)[:2]
     fem_period = fem_second - fem_first
+    # What the finite elements' step and mesh make, in %: each curve differs from the one before by one of them.
+    swings = [first_swing(*curve) for curve in curves.values()]
+    lows, periods = [s[0][1] for s in swings], [s[1][0] - s[0][0] for s in swings]
+    fem_error = [100 * sum(abs(np.diff(values))) / abs(values[-1]) for values in (lows, periods)]
     spacing = 0.05 if context.quick else 0.025
     steps = [2e-3, 1e-3] if context.quick else [2e-3, 1e-3, 5e-4, 2.5e-4]
     methods = context.methods("total-lagrangian", "xpbi")
@@ -373,11 +406,13 @@ def released(context, result):
                 axes[0].plot(times, z, color=COLORS[n], linestyle="--", label=f"{method}, {step * 1e3:g} ms")
         if len(losses) == len(steps):
             axes[1].loglog(np.array(steps) * 1e3, 100 * np.array(losses), marker=MARKERS[n], color=COLORS[n], label=method)
-            scale = (spacing / 0.025)**2
-            result.check(f"{method}: depth of the first swing", 100 * abs(last[0] / fem_low - 1), 2.5 * scale,
-                         "the settled beam's bound at this spacing, and the integrator's loss in half a swing", unit="%")
-            result.check(f"{method}: period", 100 * abs(last[1] / fem_period - 1), 2.5 * scale, "half the error of the stiffness, and the loss of "
-                         "the integrator", unit="%")
+            loss = 100 * np.pi * frequency(1e5) * steps[-1] / 2
+            result.check(f"{method}: depth of the first swing", 100 * abs(last[0] / fem_low - 1), spatial_error(spacing) + loss + fem_error[0],
+                         f"the softness of the layers, (spacing/width)^2 = {spatial_error(spacing):.2g} %, the integrator's loss in half a swing, pi omega dt/2 = "
+                         f"{loss:.2g} %, and what step and mesh of the finite elements make, {fem_error[0]:.2g} %", unit="%")
+            result.check(f"{method}: period", 100 * abs(last[1] / fem_period - 1), spatial_error(spacing) / 2 + fem_error[1],
+                         f"it goes with the square root of the softness, (spacing/width)^2/2 = {spatial_error(spacing) / 2:.2g} %; step and mesh of the finite "
+                         f"elements make {fem_error[1]:.2g} %; the integrator's part is of second order", unit="%")
             ratio = losses[0] / losses[1]
             result.check(f"{method}: loss per swing at {steps[0] * 1e3:g} ms over that at {steps[1] * 1e3:g} ms, off from 2", abs(ratio - 2), 0.5,
                          "backward Euler loses pi omega dt per swing, first order in the step; other modes take part of the first swing")
@@ -392,11 +427,13 @@ def released(context, result):
 
 def run(context, result):
     reference = settled_reference(context)
+    fits = {}
     for method in context.methods("total-lagrangian", "xpbi"):
-        errors, orders = settled(context, result, method, reference)
+        errors, orders, own = settled(context, result, method, reference)
         settled_checks(context, result, method, errors, orders)
+        fits |= own
     if not context.quick:
-        order_remarks(context, result)
+        order_remarks(context, result, fits)
     if context.has("xpbi") and not context.quick:
         settled(context, result, "xpbi", reference, {"reference": "current"})
         result.remark("With `reference = current`, kernels and neighbours follow the particles as in P1. Stretched elastic bodies then tear: "

@@ -11,8 +11,8 @@ import numpy as np  # noqa: E402
 
 from suite.result import Figure  # noqa: E402
 
-COLORS = ["#0b5fa5", "#d1495b", "#2e8b57", "#e08e0b", "#6a4c93", "#4a4a4a", "#1b998b", "#a0522d"]
-MARKERS = "osD^vPX*"
+COLORS = ["#0b5fa5", "#d1495b", "#2e8b57", "#e08e0b", "#6a4c93", "#4a4a4a", "#1b998b", "#a0522d", "#8a8a00"]
+MARKERS = "osD^vPX*h"
 
 plt.rcParams.update({
     "figure.figsize": (6.4, 4.2),

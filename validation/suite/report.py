@@ -42,10 +42,12 @@ nav a { margin-right: 0.8rem; } a { color: #0b5fa5; }
 """
 
 
+def plain_text(value):
+    return f"{value:.5g}" if isinstance(value, float) else "" if value is None else str(value)
+
+
 def text_of(value):
-    if isinstance(value, float):
-        return f"{value:.5g}"
-    return html.escape("" if value is None else str(value))
+    return html.escape(plain_text(value))
 
 
 def table_html(columns, rows, wide=()):
@@ -147,31 +149,64 @@ def finite(value):
     return value if math.isfinite(value) else str(value)
 
 
-def results_json(outcomes, facts, options, seconds):
+def results_json(outcomes, facts, options):
     studies = []
     for outcome in outcomes:
         result = outcome["result"]
         studies.append({
             "name": outcome["name"], "title": outcome["module"].TITLE, "met": outcome["error"] is None and result.met,
             "error": outcome["error"], "seconds": round(outcome["seconds"], 1), "runs": result.runs,
-            "form": "quick" if outcome["quick"] else "full", "measured": outcome["measured"], "remarks": result.remarks,
+            "form": "quick" if outcome["quick"] else "full", "measured": outcome["measured"], "date": outcome["date"],
+            "commit": outcome["commit"], "processor": outcome["processor"], "cores": outcome["cores"], "remarks": result.remarks,
             "figures": [{"name": f.name, "caption": f.caption} for f in result.figures],
             "checks": [{"what": c.what, "value": finite(c.value), "limit": c.limit, "kind": "at least" if c.least else "at most",
                         "unit": c.unit, "met": c.met, "origin": c.origin} for c in result.checks],
             "tables": [{"title": t.title, "columns": t.columns, "rows": t.rows, "note": t.note} for t in result.tables],
         })
+    seconds = sum(outcome["seconds"] for outcome in outcomes)
     return {**facts, "form": "quick" if options.quick else "full", "seconds": round(seconds, 1), "studies": studies}
 
 
-def report_html(outcomes, facts, options, seconds):
-    form = "quick form" if options.quick else "full form"
+QUICK_MINUTES = 8  # what all quick forms together may take on two cores
+
+
+def commits_of(outcomes):
+    """In words: the commit that was measured, or the first and the last in time where studies come from several."""
+    found = sorted({(o["date"], o["commit"]) for o in outcomes})
+    first, last = found[0], found[-1]
+    if len({commit for _, commit in found}) == 1:
+        return f"commit {first[1]}"
+    return (f"{len({commit for _, commit in found})} commits, from {first[1]} ({first[0]}) to {last[1]} ({last[0]}); each study names its "
+            "own")
+
+
+def machines_of(outcomes):
+    return " and ".join(sorted({f"{o['processor']} with {o['cores']} cores" for o in outcomes}))
+
+
+def forms_of(outcomes):
+    forms = {"quick" if o["quick"] else "full" for o in outcomes}
+    return f"{forms.pop()} form" if len(forms) == 1 else "full and quick forms, as each study says"
+
+
+def time_of(outcomes, known):
+    """In words: how long the studies took, and for all quick ones whether that is within their budget."""
+    seconds = sum(o["seconds"] for o in outcomes)
+    text = f"{len(outcomes)} of {known} studies, {seconds / 60:.1f} minutes together"
+    if all(o["quick"] for o in outcomes) and len(outcomes) == known:
+        text += f" ({'within' if seconds <= 60 * QUICK_MINUTES else 'over'} the {QUICK_MINUTES} that quick forms may take on two cores)"
+    return text
+
+
+def report_html(outcomes, facts, options):
+    form = forms_of(outcomes)
     met = sum(outcome["error"] is None and outcome["result"].met for outcome in outcomes)
     summary = [[f'<a href="#{o["name"]}">{html.escape(o["module"].TITLE)}</a>', verdict(o), str(len(o["result"].checks)),
                 f'{o["seconds"]:.0f} s'] for o in outcomes]
-    about = [["Ductile", f'{facts["version"]}, commit {facts["commit"]}'], ["Machine", f'{facts["processor"]}, {facts["cores"]} cores'],
+    about = [["Ductile", f'{facts["version"]}, {commits_of(outcomes)}'], ["Machine", machines_of(outcomes)],
              ["Devices", f'<pre>{html.escape(facts["devices"])}</pre>'], ["System", facts["system"]],
              ["Python", facts["python"] + ", " + ", ".join(f"{k} {v}" for k, v in facts["packages"].items())],
-             ["Measured", f'{facts["date"]}, {form}, {seconds / 60:.1f} minutes']]
+             ["Measured", f'{facts["date"]}, {form}, {time_of(outcomes, facts["studies_known"])}']]
     sections = [study_html(o, command_of(o)) for o in outcomes]
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -207,17 +242,18 @@ def study_markdown(outcome, command):
     parts += result.remarks
     parts += [f"![{figure.caption}](figures/{figure.name}.svg)\n\n*{figure.caption}*" for figure in result.figures]
     for table in result.tables:
-        rows = [[text_of(cell) for cell in row] for row in table.rows]
+        rows = [[plain_text(cell) for cell in row] for row in table.rows]
         parts.append(f"**{table.title}**\n\n" + markdown_table(table.columns, rows) + (f"\n{table.note}\n" if table.note else ""))
     return "\n\n".join(parts)
 
 
-def report_markdown(outcomes, facts, options, seconds):
-    form, quick = ("quick form", " --quick") if options.quick else ("full form", "")
+def report_markdown(outcomes, facts, options):
+    quick = " --quick" if options.quick else ""
     rows = [[f"[{o['module'].TITLE}](#{anchor(o['module'].TITLE)})", "failed" if o["error"] else "holds" if o["result"].met else "**misses its bound**",
              len(o["result"].checks), f"{o['seconds']:.0f} s"] for o in outcomes]
-    head = (f"# Validation, as measured\n\n{facts['date']}, on {facts['processor']} with {facts['cores']} cores, Ductile {facts['version']} "
-            f"(commit {facts['commit']}), {form}, {seconds / 60:.0f} minutes. The same as one page: `ductile validate{quick}` writes `report.html`.\n")
+    head = (f"# Validation, as measured\n\n{facts['date']}, on {machines_of(outcomes)}, Ductile {facts['version']} "
+            f"({commits_of(outcomes)}), {forms_of(outcomes)}; {time_of(outcomes, facts['studies_known'])}. The same as one page: "
+            f"`ductile validate{quick}` writes `report.html`.\n")
     return "\n\n".join([head, markdown_table(["study", "verdict", "bounds", "time"], rows)] +
                        [study_markdown(o, command_of(o)) for o in outcomes]) + "\n"
 
@@ -241,17 +277,15 @@ def read(folder, module_of):
             result.figures.append(Figure(f["name"], f["caption"], svg))
         outcomes[study["name"]] = {"name": study["name"], "module": module_of(study["name"]), "result": result,
                                    "error": study["error"], "seconds": study["seconds"], "quick": study["form"] == "quick",
-                                   "measured": study["measured"]}
+                                   "measured": study["measured"], **{key: study[key] for key in ("date", "commit", "processor", "cores")}}
     return outcomes
 
 
 def write(folder, outcomes, facts, options):
-    seconds = sum(outcome["seconds"] for outcome in outcomes)
     page = folder / "report.html"
-    page.write_text(report_html(outcomes, facts, options, seconds), encoding="utf-8")
-    (folder / "README.md").write_text(report_markdown(outcomes, facts, options, seconds), encoding="utf-8")
-    (folder / "results.json").write_text(json.dumps(results_json(outcomes, facts, options, seconds), indent=1) + "\n",
-                                         encoding="utf-8")
+    page.write_text(report_html(outcomes, facts, options), encoding="utf-8")
+    (folder / "README.md").write_text(report_markdown(outcomes, facts, options), encoding="utf-8")
+    (folder / "results.json").write_text(json.dumps(results_json(outcomes, facts, options), indent=1) + "\n", encoding="utf-8")
     (folder / "figures").mkdir(exist_ok=True)
     for outcome in outcomes:
         for figure in outcome["result"].figures:
