@@ -122,7 +122,7 @@ Table solver() {
                        "that particles which flow keep from each other; 0: none")),
            xpbi(boolean("primal_residual", value("false"),
                         "measure how well forces balance inertia (history.csv); costs an iteration")),
-           xpbi(number("xsph", "", value("0.01"), at_least(0), "smoothing of the velocity per step")),
+           xpbi(number("xsph", "", value("0.01"), {0, 1, true, true}, "smoothing of the velocity per step")),
            total_lagrangian(one_word<Gradient>("gradient", value("\"least-squares\""),
                                                "how a deformation gradient is taken from the neighbours")),
            total_lagrangian(

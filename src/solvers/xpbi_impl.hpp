@@ -27,7 +27,7 @@ namespace xpbi {
 
 // Parameters of pair memory, found on beams, pulled bars, dropped blocks and sand columns.
 inline constexpr double stale_in_tension = 0.5;       // plastic strain
-inline constexpr double stale_in_compression = 0.02;  // plastic strain
+inline constexpr double stale_in_compression = 0.004; // plastic strain
 inline constexpr double stranger = 1.05;              // spacings
 inline constexpr double largest_reach = 1.6;          // supports
 inline constexpr double reach_growth = 1.12;

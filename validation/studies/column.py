@@ -204,32 +204,37 @@ def surface_slope(points, spacing):
 
 
 def heap_cases(context):
-    """Spacing and friction angles in plane flow: that of the sand, and what its cone has there."""
-    return (0.01, [ANGLE]) if context.quick else (0.005, [ANGLE, float(plane_angle(ANGLE))])
+    """Spacings and friction angles in plane flow, that of the sand and what its cone has there; the full form has them, which takes long."""
+    return [] if context.quick else [(0.01, ANGLE), (0.005, ANGLE), (0.01, float(plane_angle(ANGLE))), (0.005, float(plane_angle(ANGLE)))]
 
 
 def heap_scenes(context):
-    spacing, angles = heap_cases(context)
-    return {f"heap_{a:.3g}": heap_scene(a, spacing) for a in angles}
+    return {heap_name(case): heap_scene(case[1], case[0]) for case in heap_cases(context)}
+
+
+def heap_name(case):
+    return f"heap_{case[1]:.3g}_{1000 * case[0]:g}mm"
 
 
 def judge_heaps(context, result, runs):
-    spacing, angles = heap_cases(context)
+    if context.quick:
+        return
     rows = []
-    for a in angles:
-        one, (stops, coulomb) = runs[f"heap_{a:.3g}"], rest_range(a)
+    for case in heap_cases(context):
+        spacing, a = case
+        one, (stops, coulomb) = runs[heap_name(case)], rest_range(a)
         height, slope = surface_slope(one.frame()["points"], spacing) if one.ok else (HEAP, np.nan)
         speed = float(np.linalg.norm(one.frame()["velocity"], axis=1).mean()) if one.ok else np.nan
         margin = float(np.degrees(spacing / height * np.sin(2 * np.radians(stops)) / 2))
-        rows.append([number(v, d) for v, d in ((a, 3), (matched_angle(a), 3), (stops, 3), (coulomb, 3), (slope, 3), (margin, 2), (height, 3),
-                                               (1000 * speed, 2))])
-        result.check(f"slow heap, {a:.3g} degrees in plane flow: degrees by which its slope is flatter or steeper than theory",
-                     max(0.0, stops - slope, slope - coulomb) if one.ok else np.inf, margin,
+        rows.append([number(v, d) for v, d in ((1000 * spacing, 3), (a, 3), (matched_angle(a), 3), (stops, 3), (coulomb, 3), (slope, 3), (margin, 2),
+                                               (height, 3), (1000 * speed, 2))])
+        result.check(f"slow heap, {a:.3g} degrees in plane flow, spacing {1000 * spacing:g} mm: degrees by which its slope is flatter or steeper than "
+                     "theory", max(0.0, stops - slope, slope - coulomb) if one.ok else np.inf, margin,
                      f"it rests between {stops:.3g} degrees, whose tangent is the sine of the friction angle (Davis 1968), and that angle (Coulomb); "
                      "one spacing over the height of the slope is not resolved", unit="degrees")
-    result.table(f"A square of {HEAP:g} m of sand whose wall retreats at {RETREAT:g} m/s, spacing {1000 * spacing:g} mm",
-                 ["friction angle in plane flow", "friction_angle", "flattest [degrees]", "steepest", "slope", "one spacing makes", "height [m]",
-                  "mean speed [mm/s]"], rows,
+    result.table(f"A square of {HEAP:g} m of sand whose wall retreats at {RETREAT:g} m/s",
+                 ["spacing [mm]", "friction angle in plane flow", "friction_angle", "flattest [degrees]", "steepest", "slope", "one spacing makes",
+                  "height [m]", "mean speed [mm/s]"], rows,
                  "Flattest: the tangent is the sine of the friction angle in plane flow, sin = 3 alpha/sqrt(2) for the cone |dev tau| <= 3 alpha p; "
                  "steepest: the friction angle. Slope: of the surface between a quarter and three quarters of its height.")
 
@@ -257,8 +262,8 @@ def measured(run, kind, spacing, aspect):
 
 
 def outside(value, laws):
-    """How far a value lies above the highest or below the lowest of the laws."""
-    return value - float(np.clip(value, min(laws), max(laws)))
+    """How far a value lies above the highest or below the lowest of the laws, as a part of that one."""
+    return value / float(np.clip(value, min(laws), max(laws))) - 1
 
 
 def percent(value, law):
@@ -298,12 +303,12 @@ def run(context, result):
             expected, laws = float(runout_law(kind, a)), [float(h) for h in height_laws(kind, a)]
             runout, height = measured(one, kind, RADIUS / cells[kind][a], a) if one.ok else (np.nan, np.nan)
             off.append(abs(runout / expected - 1) if one.ok else np.inf)
-            off_height.append(abs(outside(height, laws)) * cells[kind][a] if one.ok else np.inf)
+            off_height.append(abs(outside(height, laws)) if one.ok else np.inf)
             spread.append(runout)
             heights.append(height)
             rows.append([a, cells[kind][a], *([number(runout, 3), number(expected, 3), percent(runout, expected), number(height, 3)] if one.ok else
                                               ["stopped", number(expected, 3), "", ""]), *(number(h, 3) for h in laws),
-                         number(outside(height, laws) * cells[kind][a], 2) if one.ok else ""])
+                         number(100 * outside(height, laws), 3) if one.ok else ""])
         fine = np.geomspace(0.4, 9, 80)
         axes[0].loglog(fine, runout_law(kind, fine), color=COLORS[n], label=f"{kind}, Lube et al.")
         axes[0].loglog(aspects[kind], spread, marker=MARKERS[n], linestyle="", color=COLORS[n], label=f"{kind}, xpbi")
@@ -311,15 +316,20 @@ def run(context, result):
             axes[1].loglog(fine, law, color=COLORS[n], linestyle=style, label=f"{kind}, {author} et al.")
         axes[1].loglog(aspects[kind], heights, marker=MARKERS[n], linestyle="", color=COLORS[n])
         result.table(f"Columns, {kind}, sand of {ANGLE:g} degrees, {particles[kind]} particles each",
-                     ["aspect ratio", "particles across", "run-out", "Lube", "deviation [%]", "height", "Lube", "Lajeunesse", "outside of these [spacings]"],
+                     ["aspect ratio", "particles across", "run-out", "Lube", "deviation [%]", "height", "Lube", "Lajeunesse", "outside of these [%]"],
                      rows, "Run-out (r - r0)/r0 and height h/r0.")
         result.check(f"run-out, {kind}: largest deviation from the experiments", 100 * max(off), 20.0,
                      "scatter of the experiments over materials", unit="%")
-        result.check(f"height, {kind}: farthest outside of the published laws", max(off_height), 1.0,
-                     "the laws of Lube et al. and Lajeunesse et al., which differ by up to a third (plane) and two thirds (axisymmetric), hold the scatter "
-                     "of the experiments; the crest is read to a spacing", unit="spacings")
+        result.check(f"height, {kind}: farthest outside of the published laws", 100 * max(off_height), 20.0,
+                     "the laws of Lube et al. and Lajeunesse et al. differ by up to a third (plane) and two thirds (axisymmetric); beyond them the "
+                     "scatter over materials, as for run-out", unit="%")
     judge_slopes(context, result, runs)
     judge_heaps(context, result, runs)
+    if not context.quick:
+        result.remark("Heaps that are let down slowly end flatter than theory, less so with finer particles: moving particles are pressed unevenly, and "
+                      "the stresses of neighbours, each on its cone, point in different directions, so that their mean lies inside of it. Time "
+                      "step, iterations, multiplier, smoothing, a larger `hourglass` and the speed of the wall change the slope by a degree at most; "
+                      "`reference = \"current\"` does the same.")
     if weaker:
         weaker_cone(result, {a: runs[f"weaker_{a:g}"] for a in weaker}, cells["plane"])
     axes[0].set(xlabel="aspect ratio", ylabel="run-out / initial radius or width")
