@@ -668,6 +668,14 @@ TEST_F(App, BodiesThatStartInsideCollidersAreNamed) {
   EXPECT_NE(error().find(warning), std::string::npos) << error();
 }
 
+TEST_F(App, SandThatADensityHoldsIsWarnedOf) {
+  const std::string warning = "carries the pressure that the friction of \"sand\" needs";
+  ASSERT_EQ(run({"check", "small/sand_column"}), 0) << error();
+  EXPECT_EQ(read(at("stdout")).find(warning), std::string::npos) << read(at("stdout"));
+  ASSERT_EQ(run({"check", "small/sand_column", "--set", "solver.separation=density"}), 0) << error();
+  EXPECT_NE(read(at("stdout")).find(warning), std::string::npos) << read(at("stdout"));
+}
+
 TEST_F(App, ShippedScenesAreListedAndRunByName) {
   ASSERT_EQ(run({"scenes", "--names"}), 0) << error();
   std::istringstream names(read(at("stdout")));

@@ -32,7 +32,7 @@ double given_speed(const scene::Scene& scene) {
 
 /// The implicit step is stable beyond the wave's time per spacing, but each iteration carries a wave about one spacing
 /// far, so longer steps need iterations in proportion. One multiplier per particle has an error that falls as dt^2.
-std::vector<std::string> step_warnings(const scene::Scene& scene) {
+std::vector<std::string> solver_warnings(const scene::Scene& scene) {
   std::vector<std::string> warnings;
   const double dt = scene.solver.time_step, shortest = shortest_wave_time(scene), ratio = dt / shortest;
   constexpr double most_iterations = 1e6;  // that a scene may ask for
@@ -57,6 +57,13 @@ std::vector<std::string> step_warnings(const scene::Scene& scene) {
         fmt::format("something moves {:.2g} spacings per step: neighbours are chosen once per step, so use a step of "
                     "{:.2g} s.",
                     moved, dt * 0.25 / moved));
+  for (const auto& material : scene.materials)
+    if (std::holds_alternative<scene::DruckerPrager>(material.plastic) &&
+        scene.solver.separation == scene::Separation::density)
+      warnings.push_back(
+          fmt::format("separation by density carries the pressure that the friction of \"{}\" needs: it will flow like "
+                      "water. Use separation distance.",
+                      material.name));
   return warnings;
 }
 

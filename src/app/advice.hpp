@@ -9,8 +9,8 @@ namespace ductile::app {
 
 /// Shortest time that a wave takes from one particle to the next, s.
 [[nodiscard]] double shortest_wave_time(const scene::Scene& scene);
-/// What is doubtful about the scene's time step, a sentence each.
-[[nodiscard]] std::vector<std::string> step_warnings(const scene::Scene& scene);
+/// What is doubtful about the scene's time step and solver, a sentence each.
+[[nodiscard]] std::vector<std::string> solver_warnings(const scene::Scene& scene);
 /// What is doubtful about where bodies start: inside colliders, which throw them out. Particles are given by position
 /// and body.
 [[nodiscard]] std::vector<std::string> start_warnings(const scene::Scene& scene,

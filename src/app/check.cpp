@@ -42,7 +42,7 @@ void print_step_hint(const scene::Scene& scene) {
   const double shortest = shortest_wave_time(scene);
   fmt::print("  step {:g} s = {:.3g} times the shortest wave time per spacing ({:.2g} s)\n", scene.solver.time_step,
              scene.solver.time_step / shortest, shortest);
-  for (const auto& warning : step_warnings(scene)) fmt::print("  warning: {}\n", warning);
+  for (const auto& warning : solver_warnings(scene)) fmt::print("  warning: {}\n", warning);
 }
 
 void print_start_hint(const scene::Scene& scene, const Particles& particles) {

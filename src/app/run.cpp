@@ -226,7 +226,7 @@ class Run {
                     scene_.title, solver_->particles(), solver_->mean_neighbours(), schedule_.last_step,
                     scene_.solver.time_step, scene_.solver.iterations, backend_name(), queue_.device().name,
                     precision_name(), queue_.threads(), queue_.threads() == 1 ? "" : "s"));
-    for (const auto& warning : step_warnings(scene_)) say(fmt::format("  warning: {}\n", warning));
+    for (const auto& warning : solver_warnings(scene_)) say(fmt::format("  warning: {}\n", warning));
     if (options_.quiet || scene_.colliders.empty() || solver_->step() > 0) return;
     std::vector<Eigen::Vector3d> position;
     std::visit(
