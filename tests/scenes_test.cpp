@@ -55,6 +55,7 @@ TEST(Scenes, HaveThePapersNumbersOfParticles) {
   };
   EXPECT_EQ(count("tori_box"), 50544U);
   EXPECT_EQ(count("rabbit"), 41555U);
+  EXPECT_EQ(count("cow"), 188257U);
   EXPECT_EQ(count("sausages"), 38448U);
   const auto plates = sample(scene::read_scene(scenes / "metal.toml", {}));
   EXPECT_EQ(std::ranges::count(plates.body, 0U), 4875);
@@ -238,6 +239,32 @@ TEST(Scenes, SnowballBurstsOnTheWall) {
   EXPECT_GE(std::ranges::count_if(sizes, [](std::size_t size) { return size >= 5; }), 5) << "lumps, not dust alone";
   EXPECT_LT(sizes[0], snow.positions.size() * 9 / 10) << "a tenth and more has come off";
   for (const auto& x : snow.positions) EXPECT_LT(x.x(), 0) << "the wall's face";
+}
+
+TEST(Scenes, BallLeavesAFurrowInTheSnow) {
+  const auto snow = ran("snow_plough", 750);
+  const auto rest = rest_of(snow.scene);
+  const auto in_track = [](const Vector3d& x) { return x.x() < -0.1 && std::abs(x.y()) < 0.05 && x.z() > 0.1; };
+  const Vector3d ball(0, 0, 0.14);  // it went 0.45 m
+  // Centres keep half a spacing of 3 cm; half of that for contacts that are still being solved.
+  for (const auto& x : snow.positions) EXPECT_GT((x - ball).norm(), 0.08 + 0.0075);
+  ASSERT_GT(std::ranges::count_if(rest, in_track), 50);
+  EXPECT_LT(std::ranges::count_if(snow.positions, in_track), std::ranges::count_if(rest, in_track) / 5)
+      << "behind the ball, where it passed";
+}
+
+TEST(Scenes, CreamLiesOnItsPlateAsALump) {
+  const auto cream = ran("cream", 600);
+  double highest = 0, farthest = 0;
+  for (const auto& x : cream.positions) {
+    EXPECT_GT(x.z(), 0.0) << "the plate's face";
+    highest = std::max(highest, x.z());
+    farthest = std::max(farthest, std::hypot(x.x(), x.y()));
+  }
+  EXPECT_LT(farthest, 0.3) << "the plate's rim";
+  EXPECT_LT(highest, 0.12) << "it fell as a standing capsule of 0.36 m";
+  // Its 3.6 litres would cover the plate 13 mm deep if they flowed like water.
+  EXPECT_GT(highest, 0.04);
 }
 
 TEST(Scenes, PlasticineKeepsTheDentOfItsStamp) {
