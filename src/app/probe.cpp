@@ -8,22 +8,11 @@
 #include <cmath>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <numbers>
 #include <utility>
 
 #include "common/error.hpp"
-#include "kernels/materials/cam_clay.hpp"
-#include "kernels/materials/creep.hpp"
-#include "kernels/materials/drucker_prager.hpp"
 #include "kernels/materials/fibers.hpp"
-#include "kernels/materials/fixed_corotated.hpp"
-#include "kernels/materials/hencky.hpp"
-#include "kernels/materials/herschel_bulkley.hpp"
-#include "kernels/materials/linear.hpp"
-#include "kernels/materials/neo_hookean.hpp"
-#include "kernels/materials/snow.hpp"
-#include "kernels/materials/stvk.hpp"
-#include "kernels/materials/von_mises.hpp"
+#include "solvers/laws.hpp"
 
 namespace ductile::app {
 
@@ -57,30 +46,6 @@ void set_law(Model& model, const Law& law) {
   model.response = [law](const Matrix& F, const Numbers&) { return law.response(F); };
 }
 
-Extension extension_of(const scene::Elastic& elastic) {
-  return elastic.inversion == scene::Inversion::hard_switch ? Extension::hard_switch : Extension::continuous;
-}
-
-void set_elastic(Model& model, const scene::Elastic& elastic, const Lame<double>& lame) {
-  const auto [mu, lambda] = lame;
-  const double critical = elastic.inversion_below;
-  const Extension extension = extension_of(elastic);
-  switch (elastic.model) {
-    case scene::ElasticModel::linear:
-      return set_law(model, Linear<double>{mu, lambda});
-    case scene::ElasticModel::corotated:
-      return set_law(model, Corotated<double>{mu, lambda});
-    case scene::ElasticModel::fixed_corotated:
-      return set_law(model, FixedCorotated<double>{mu, lambda});
-    case scene::ElasticModel::stvk:
-      return set_law(model, InversionSafe<StVK<double>>{{mu, lambda}, critical, extension});
-    case scene::ElasticModel::neo_hookean:
-      return set_law(model, InversionSafe<NeoHookean<double>>{{mu, lambda}, critical, extension});
-    case scene::ElasticModel::hencky:
-      return set_law(model, InversionSafe<Hencky<double>>{{mu, lambda}, critical, extension});
-  }
-}
-
 /// A return mapping whose state is one number, the member `value` of its State.
 template <class Mapping, class State>
 void set_mapping(Model& model, const Mapping& mapping, const std::string& key, double State::*value, double initial) {
@@ -102,49 +67,45 @@ void set_mapping(Model& model, const Mapping& mapping, const std::string& key, d
   };
 }
 
-void set_plastic(Model& model, const scene::VonMises& source, const scene::Elastic&, const Lame<double>& lame) {
-  set_mapping(model, VonMises<double>{{lame.mu, lame.lambda, source.hardening}}, "yield_stress",
-              &VonMises<double>::State::yield_stress, source.yield_stress);
+void set_plastic(Model& model, const scene::VonMises& source, const scene::Elastic& elastic) {
+  with_mapping<double>(source, lame_of(elastic), [&](const auto& mapping) {
+    set_mapping(model, mapping, "yield_stress", &VonMises<double>::State::yield_stress, initial_state(source));
+  });
 }
 
-void set_plastic(Model& model, const scene::DruckerPrager& source, const scene::Elastic&, const Lame<double>& lame) {
-  using Rule = DruckerPragerRule<double>;
-  const double friction = Rule::friction_from_angle(source.friction_angle * std::numbers::pi / 180);
-  const Rule rule{lame.mu, lame.lambda, friction, source.cohesion, source.volume_correction};
-  set_mapping(model, DruckerPrager<double>{rule}, "volume_correction", &Rule::State::volume_correction, 0);
+void set_plastic(Model& model, const scene::DruckerPrager& source, const scene::Elastic& elastic) {
+  with_mapping<double>(source, lame_of(elastic), [&](const auto& mapping) {
+    set_mapping(model, mapping, "volume_correction", &DruckerPrager<double>::State::volume_correction,
+                initial_state(source));
+  });
 }
 
-void set_plastic(Model& model, const scene::CamClay& source, const scene::Elastic&, const Lame<double>& lame) {
-  const CamClaySurface<double> surface{source.slope, source.cohesion, source.hardening};
-  const auto value = &CamClaySurface<double>::State::log_volume;
-  if (source.form == scene::CamClay::Form::neo_hookean)
-    return set_mapping(model, NeoHookeanCamClay<double>{{lame.mu, lame.bulk_modulus()}, surface}, "log_volume", value,
-                       source.log_volume);
-  set_mapping(model, CamClay<double>{{lame.mu, lame.lambda, surface}}, "log_volume", value, source.log_volume);
+void set_plastic(Model& model, const scene::CamClay& source, const scene::Elastic& elastic) {
+  with_mapping<double>(source, lame_of(elastic), [&](const auto& mapping) {
+    set_mapping(model, mapping, "log_volume", &CamClaySurface<double>::State::log_volume, initial_state(source));
+  });
 }
 
-void set_plastic(Model& model, const scene::HerschelBulkley& source, const scene::Elastic&, const Lame<double>& lame) {
-  const HerschelBulkley<double> mapping{{lame.mu, lame.lambda, source.yield_stress, source.viscosity, source.power}};
-  model.plastic = true;
-  model.needs_time_step = true;
-  model.advance = [mapping](const Matrix& F, const Numbers& state, double time_step) {
-    return Model::Advanced{mapping.project(F, {}, time_step).F, state};
-  };
-  set_law(model, mapping.elastic());
+void set_plastic(Model& model, const scene::HerschelBulkley& source, const scene::Elastic& elastic) {
+  with_mapping<double>(source, lame_of(elastic), [&](const auto& mapping) {
+    model.plastic = true;
+    model.needs_time_step = true;
+    model.advance = [mapping](const Matrix& F, const Numbers& state, double time_step) {
+      return Model::Advanced{mapping.project(F, {}, time_step).F, state};
+    };
+    set_law(model, mapping.elastic());
+  });
 }
 
-void set_plastic(Model& model, const scene::Snow& source, const scene::Elastic&, const Lame<double>& lame) {
-  const Snow<double> mapping{lame.mu, lame.lambda, source.critical_compression, source.critical_stretch,
-                             source.hardening};
-  set_mapping(model, mapping, "plastic_volume_ratio", &Snow<double>::State::plastic_volume_ratio, 1);
+void set_plastic(Model& model, const scene::Snow& source, const scene::Elastic& elastic) {
+  with_mapping<double>(source, lame_of(elastic), [&](const auto& mapping) {
+    set_mapping(model, mapping, "plastic_volume_ratio", &Snow<double>::State::plastic_volume_ratio,
+                initial_state(source));
+  });
 }
 
-void set_plastic(Model& model, const scene::Creep& source, const scene::Elastic& elastic, const Lame<double>& lame) {
-  const Creep<double> creep{{{lame.mu, lame.lambda}, elastic.inversion_below, extension_of(elastic)},
-                            source.yield_strain,
-                            source.rate,
-                            source.max_strain,
-                            source.deviatoric};
+void set_plastic(Model& model, const scene::Creep& source, const scene::Elastic& elastic) {
+  const auto creep = creep_law<double>(source, elastic);
   const auto unpack = [](const Numbers& state) {
     Matrix strain{};
     std::copy(state.begin(), state.end(), strain.m);
@@ -162,7 +123,7 @@ void set_plastic(Model& model, const scene::Creep& source, const scene::Elastic&
   model.response = [=](const Matrix& F, const Numbers& state) { return creep.response(F, unpack(state)); };
 }
 
-void set_plastic(Model&, const std::monostate&, const scene::Elastic&, const Lame<double>&) {}
+void set_plastic(Model&, const std::monostate&, const scene::Elastic&) {}
 
 FiberFamily<double> fiber_family(const scene::Fiber& fiber) {
   using Field = scene::Fiber::Field;
@@ -177,10 +138,10 @@ FiberFamily<double> fiber_family(const scene::Fiber& fiber) {
 
 Model make_model(const scene::Material& material) {
   Model model;
-  const auto lame = Lame<double>::from(material.elastic.youngs_modulus, material.elastic.poisson_ratio);
+  const auto lame = lame_of(material.elastic);
   model.stiffness = 2 * lame.mu + 3 * std::abs(lame.lambda);
-  set_elastic(model, material.elastic, lame);
-  std::visit([&](const auto& source) { set_plastic(model, source, material.elastic, lame); }, material.plastic);
+  with_elastic_law<double>(material.elastic, [&](const auto& law) { set_law(model, law); });
+  std::visit([&](const auto& source) { set_plastic(model, source, material.elastic); }, material.plastic);
   for (const auto& fiber : material.fibers)
     model.response = [isotropic = model.response, family = fiber_family(fiber)](const Matrix& F, const Numbers& state) {
       Response<double> sum = isotropic(F, state);

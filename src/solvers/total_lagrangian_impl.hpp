@@ -14,6 +14,7 @@
 #include "common/error.hpp"
 #include "kernels/neighbors/cell_grid.hpp"
 #include "runtime/algorithms.hpp"
+#include "solvers/laws.hpp"
 #include "solvers/motion.hpp"
 #include "solvers/smoothing.hpp"
 
@@ -191,32 +192,12 @@ void TotalLagrangian<Real, Columns>::upload_fibers(std::size_t families) {
 
 template <class Real, int Columns>
 auto TotalLagrangian<Real, Columns>::make_material(const scene::Material& source) -> Material {
-  const auto& elastic = source.elastic;
-  const auto lame = Lame<double>::from(elastic.youngs_modulus, elastic.poisson_ratio);
-  const Real mu = Real(lame.mu), lambda = Real(lame.lambda), critical = Real(elastic.inversion_below);
   const FiberField<Real> fibers{fiber_.data(), std::uint32_t(source.fibers.size()), particles()};
-  const Extension extension =
-      elastic.inversion == scene::Inversion::hard_switch ? Extension::hard_switch : Extension::continuous;
-  if (const auto* creep = std::get_if<scene::Creep>(&source.plastic)) {
-    const Creep<Real> law{InversionSafe<StVK<Real>>{{mu, lambda}, critical, extension}, Real(creep->yield_strain),
-                          Real(creep->rate), Real(creep->max_strain), creep->deviatoric};
-    return Point<Creep<Real>>{law, fibers, plastic_.data()};
-  }
-  switch (elastic.model) {
-    case scene::ElasticModel::linear:
-      return Point<Linear<Real>>{{mu, lambda}, fibers};
-    case scene::ElasticModel::corotated:
-      return Point<Corotated<Real>>{{mu, lambda}, fibers};
-    case scene::ElasticModel::fixed_corotated:
-      return Point<FixedCorotated<Real>>{{mu, lambda}, fibers};
-    case scene::ElasticModel::stvk:
-      return Point<InversionSafe<StVK<Real>>>{{{mu, lambda}, critical, extension}, fibers};
-    case scene::ElasticModel::hencky:
-      return Point<InversionSafe<Hencky<Real>>>{{{mu, lambda}, critical, extension}, fibers};
-    case scene::ElasticModel::neo_hookean:
-      break;
-  }
-  return Point<InversionSafe<NeoHookean<Real>>>{{{mu, lambda}, critical, extension}, fibers};
+  if (const auto* creep = std::get_if<scene::Creep>(&source.plastic))
+    return Point<Creep<Real>>{creep_law<Real>(*creep, source.elastic), fibers, plastic_.data()};
+  return with_elastic_law<Real>(source.elastic, [&]<class Law>(const Law& law) -> Material {
+    return Point<Law>{law, fibers};
+  });
 }
 
 template <class Real, int Columns>

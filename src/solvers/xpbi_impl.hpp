@@ -10,13 +10,13 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <optional>
 
 #include "common/error.hpp"
 #include "runtime/algorithms.hpp"
 #include "solvers/blocks.hpp"
 #include "solvers/cell_index.hpp"
+#include "solvers/laws.hpp"
 #include "solvers/motion.hpp"
 #include "solvers/smoothing.hpp"
 #include "solvers/xpbi_sweeps.hpp"
@@ -26,10 +26,10 @@ namespace ductile {
 namespace xpbi {
 
 // Parameters of pair memory, found on beams, pulled bars, dropped blocks and sand columns.
-inline constexpr double stale_in_tension = 0.5;       // plastic strain
-inline constexpr double stale_in_compression = 0.004; // plastic strain
-inline constexpr double stranger = 1.05;              // spacings
-inline constexpr double largest_reach = 1.6;          // supports
+inline constexpr double stale_in_tension = 0.5;        // plastic strain
+inline constexpr double stale_in_compression = 0.004;  // plastic strain
+inline constexpr double stranger = 1.05;               // spacings
+inline constexpr double largest_reach = 1.6;           // supports
 inline constexpr double reach_growth = 1.12;
 inline constexpr double enough_spread = 0.3;  // smallest eigenvalue of sum w p p^T, in that of the lattice
 inline constexpr double cut = 0.1;            // of the pseudo-inverse, in the moment of the lattice
@@ -147,39 +147,28 @@ State* Xpbi<Real, Memory>::states() {
 
 template <class Real, bool Memory>
 auto Xpbi<Real, Memory>::make_material(const scene::Material& source, Range range) -> Material {
-  const auto& elastic = source.elastic;
-  const auto lame = Lame<double>::from(elastic.youngs_modulus, elastic.poisson_ratio);
-  const Real mu = Real(lame.mu), lambda = Real(lame.lambda), dt = Real(scene_.solver.time_step);
   const auto start_from = [&](double value) {
     queue_.native().fill(state_.data() + range.first, Real(value), range.count);
   };
-  const auto flowing = [&]<class Mapping>(const Mapping& mapping, double value) -> Material {
-    start_from(value);
-    return Flowing<Mapping>{mapping, dt, states<typename Mapping::State>(),
+  const auto flowing = [&]<class Mapping>(const Mapping& mapping) -> Material {
+    return Flowing<Mapping>{mapping, Real(scene_.solver.time_step), states<typename Mapping::State>(),
                             scene_.solver.plasticity != scene::Plasticity::none,
                             scene_.solver.plasticity == scene::Plasticity::implicit};
   };
-  if (const auto* p = std::get_if<scene::VonMises>(&source.plastic))
-    return flowing(VonMises<Real>{{mu, lambda, Real(p->hardening)}}, p->yield_stress);
-  if (const auto* p = std::get_if<scene::DruckerPrager>(&source.plastic)) {
-    const double friction = DruckerPragerRule<double>::friction_from_angle(p->friction_angle * std::numbers::pi / 180);
-    return flowing(DruckerPrager<Real>{{mu, lambda, Real(friction), Real(p->cohesion), p->volume_correction}}, 0);
-  }
-  if (const auto* p = std::get_if<scene::CamClay>(&source.plastic)) {
-    const CamClaySurface<Real> surface{Real(p->slope), Real(p->cohesion), Real(p->hardening)};
-    if (p->form == scene::CamClay::Form::hencky) return flowing(CamClay<Real>{{mu, lambda, surface}}, p->log_volume);
-    return flowing(NeoHookeanCamClay<Real>{{mu, Real(lame.bulk_modulus())}, surface}, p->log_volume);
-  }
-  if (const auto* p = std::get_if<scene::HerschelBulkley>(&source.plastic))
-    return flowing(HerschelBulkley<Real>{{mu, lambda, Real(p->yield_stress), Real(p->viscosity), Real(p->power)}}, 0);
-  if (const auto* p = std::get_if<scene::Snow>(&source.plastic))
-    return flowing(Snow<Real>{mu, lambda, Real(p->critical_compression), Real(p->critical_stretch), Real(p->hardening)},
-                   1);
-  start_from(0);
-  const Real critical = Real(elastic.inversion_below);
-  if (elastic.model == scene::ElasticModel::neo_hookean)
-    return ElasticPoint<Real, InversionSafe<NeoHookean<Real>>>{{{mu, lambda}, critical}};
-  return ElasticPoint<Real, InversionSafe<Hencky<Real>>>{{{mu, lambda}, critical}};
+  const auto elastic = [&]<class Law>(const Law& law) -> Material { return ElasticPoint<Real, Law>{law}; };
+  return std::visit(
+      [&](const auto& model) -> Material {
+        if constexpr (requires { initial_state(model); }) {
+          start_from(initial_state(model));
+          return with_mapping<Real>(model, lame_of(source.elastic), flowing);
+        } else {
+          start_from(0);
+          if (source.elastic.model == scene::ElasticModel::neo_hookean)
+            return elastic(inversion_safe<NeoHookean<Real>>(source.elastic));
+          return elastic(inversion_safe<Hencky<Real>>(source.elastic));
+        }
+      },
+      source.plastic);
 }
 
 template <class Real, bool Memory>
