@@ -203,10 +203,42 @@ struct PresentStress {
   }
 };
 
-/// Smoothing of the velocities (XSPH, as printed in P1): every ordered pair exchanges half of its momentum, so that the
-/// sum is kept whatever the lists. One colour of blocks; adds to `target`.
-template <class Real, class Smoothing>
+/// Smoothing of the velocities by what pairs exchange. One colour of blocks; adds to `target`. Pairs says of each
+/// particle what it takes from which neighbour, who gives it, so that the sum is kept whatever the lists.
+template <class Real, class Pairs>
 struct SmoothVelocities {
+  Pairs pairs;
+  const Vec4<Real>* position;
+  const std::uint32_t* block_start;
+  const std::uint32_t* member;
+  Vec4<Real>* target;
+  Vec4<Real>* held;  // what it did to particles of infinite mass; null: not wanted
+
+  static constexpr bool heavy = true;
+
+  void operator()(std::size_t block) const {
+    for (std::uint32_t slot = block_start[block]; slot < block_start[block + 1]; ++slot) {
+      const std::size_t i = member[slot];
+      Vec4<Real> own(Real(0), Real(0), Real(0), Real(0));
+      pairs.for_each(i, [&](std::size_t j, const Vec4<Real>& push) {
+        own += push;
+        move(j, push * Real(-1));
+      });
+      move(i, own);
+    }
+  }
+
+ private:
+  void move(std::size_t i, const Vec4<Real>& push) const {
+    const Real inverse_mass = position[i][3];
+    target[i] += push * inverse_mass;
+    if (held != nullptr && inverse_mass == Real(0)) held[i] += push;
+  }
+};
+
+/// XSPH, as printed in P1: every ordered pair exchanges half of its momentum.
+template <class Real, class Smoothing>
+struct WholeVelocities {
   const std::uint32_t* start;
   const std::uint32_t* index;
   const Vec4<Real>* position;
@@ -214,23 +246,12 @@ struct SmoothVelocities {
   const Real* reach;
   Smoothing smoothing;  // of support 1
   Real strength;
-  const std::uint32_t* block_start;
-  const std::uint32_t* member;
   const Vec4<Real>* increment;
-  Vec4<Real>* target;
-  Vec4<Real>* held;  // what it did to particles of infinite mass; null: not wanted
 
-  static constexpr bool heavy = true;
-
-  void operator()(std::size_t block) const {
-    for (std::uint32_t slot = block_start[block]; slot < block_start[block + 1]; ++slot) smooth(member[slot]);
-  }
-
- private:
-  void smooth(std::size_t i) const {
+  template <class Visit>
+  void for_each(std::size_t i, const Visit& visit) const {
     const Vec4<Real> x = position[i], d = increment[i];
     const Real inverse = Real(1) / reach[i], scale = strength * square(inverse) * inverse;
-    Vec4<Real> own(Real(0), Real(0), Real(0), Real(0));
     for (std::uint32_t s = start[i]; s < start[i + 1]; ++s) {
       const std::uint32_t j = index[s];
       const Vec4<Real> xj = position[j];
@@ -238,40 +259,25 @@ struct SmoothVelocities {
       const Real r = norm(xyz(xj - x)) * inverse;
       if (!(r < Real(1)) || mobility == Real(0)) continue;
       const Real part = Real(0.5) * scale * (rest[i][3] + rest[j][3]) * smoothing.value(r) / mobility;
-      const Vec4<Real> push = (increment[j] - d) * part;
-      own += push;
-      target[j] += push * (-xj[3]);
-      if (held != nullptr && xj[3] == Real(0)) held[j] += push * Real(-1);
+      visit(j, (increment[j] - d) * part);
     }
-    target[i] += own * x[3];
-    if (held != nullptr && x[3] == Real(0)) held[i] += own;
   }
 };
 
-/// Smoothing of what the neighbours of a particle do beside their common motion, e = y_b - y_p - G x_pb. As G is the
-/// best fit, sum_b w e (x) p = 0, pairs exchange no angular momentum but for their misfits, and an affine motion, a
-/// spin above all, is left as it is. One colour of blocks; adds to `target`.
+/// What the neighbours of a particle do beside their common motion, e = y_b - y_p - G x_pb. As G is the best fit,
+/// sum_b w e (x) p = 0, pairs exchange no angular momentum but for their misfits, and an affine motion, a spin above
+/// all, is left as it is.
 template <class Real>
-struct SmoothDeviations {
+struct VelocityDeviations {
   PairList<Real, true> pairs;
   const Neighborhood<Real, true>* neighborhood;
   const Vec4<Real>* position;
   const Mat3<Real>* displacement_gradient;  // F^n - I
   Real strength;
-  const std::uint32_t* block_start;
-  const std::uint32_t* member;
   const Vec4<Real>* increment;
-  Vec4<Real>* target;
-  Vec4<Real>* held;  // what it did to particles of infinite mass; null: not wanted
 
-  static constexpr bool heavy = true;
-
-  void operator()(std::size_t block) const {
-    for (std::uint32_t slot = block_start[block]; slot < block_start[block + 1]; ++slot) smooth(member[slot]);
-  }
-
- private:
-  void smooth(std::size_t i) const {
+  template <class Visit>
+  void for_each(std::size_t i, const Visit& visit) const {
     const Vec4<Real> x = position[i], d = increment[i];
     const Mat3<Real> H = displacement_gradient[i];
     const Neighborhood<Real, true> n = neighborhood[i];
@@ -287,19 +293,12 @@ struct SmoothDeviations {
     if (!(weights * lightest > Real(0))) return;
     // Both directions of a pair exchange half of it, each half of that by moving either end.
     const Real part = Real(0.25) * strength / (weights * lightest);
-    Vec4<Real> own(Real(0), Real(0), Real(0), Real(0));
     for (std::uint32_t s = pairs.start[i]; s < pairs.start[i + 1]; ++s) {
       const std::uint32_t j = pairs.index[s];
-      const Vec4<Real> xj = position[j];
       const Vec4<Real> pair = pairs.pair[s];
-      const Vec3<Real> common = G * xyz(present ? xj - x : pair);
-      const Vec4<Real> push = (increment[j] - d - padded(common)) * (part * pair[3]);
-      own += push;
-      target[j] += push * (-xj[3]);
-      if (held != nullptr && xj[3] == Real(0)) held[j] += push * Real(-1);
+      const Vec3<Real> common = G * xyz(present ? position[j] - x : pair);
+      visit(j, (increment[j] - d - padded(common)) * (part * pair[3]));
     }
-    target[i] += own * x[3];
-    if (held != nullptr && x[3] == Real(0)) held[i] += own;
   }
 };
 

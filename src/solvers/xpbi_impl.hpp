@@ -476,27 +476,22 @@ void Xpbi<Real, Memory>::smooth_velocities() {
   if (!(scene_.solver.xsph > 0)) return;
   change_.clear_bytes();
   const auto strength = Real(scene_.solver.xsph);
-  const auto for_each_colour = [&](const auto& smooth) {
+  const auto smooth = [&]<class Pairs>(const Pairs& pairs) {
     for (const auto& group : groups_)
       for (const Range& colour : group.blocks.colour)
-        smooth(colour.count, group.blocks.start.data() + colour.first, group.blocks.member.data());
+        launch(this->queue_, "xpbi.xsph", colour.count,
+               SmoothVelocities<Real, Pairs>{pairs, this->position_.data(), group.blocks.start.data() + colour.first,
+                                             group.blocks.member.data(), change_.data(), this->held_.data()});
   };
   if constexpr (Memory)
-    for_each_colour([&](std::size_t count, const std::uint32_t* start, const std::uint32_t* member) {
-      launch(this->queue_, "xpbi.xsph", count,
-             SmoothDeviations<Real>{pairs(), neighborhood_.data(), this->position_.data(),
-                                    this->displacement_gradient_.data(), strength, start, member,
-                                    this->increment_.data(), change_.data(), this->held_.data()});
-    });
+    smooth(VelocityDeviations<Real>{pairs(), neighborhood_.data(), position_.data(), displacement_gradient_.data(),
+                                    strength, increment_.data()});
   else
     with_smoothing<Real>(scene_.solver.smoothing.kernel, Real(1), [&](auto smoothing) {
       using Smoothing = std::remove_cvref_t<decltype(smoothing)>;  // GCC 12 makes a reference of it in lambdas
-      for_each_colour([&](std::size_t count, const std::uint32_t* start, const std::uint32_t* member) {
-        launch(this->queue_, "xpbi.xsph", count,
-               SmoothVelocities<Real, Smoothing>{lists_.start.data(), lists_.index.data(), this->position_.data(),
-                                                 this->rest_.data(), reach_.data(), smoothing, strength, start, member,
-                                                 this->increment_.data(), change_.data(), this->held_.data()});
-      });
+      smooth(WholeVelocities<Real, Smoothing>{lists_.start.data(), lists_.index.data(), this->position_.data(),
+                                              this->rest_.data(), reach_.data(), smoothing, strength,
+                                              this->increment_.data()});
     });
   launch(queue_, "xpbi.xsph", particles(), AddVectors<Real>{change_.data(), increment_.data()});
 }

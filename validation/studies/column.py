@@ -205,7 +205,7 @@ def surface_slope(points, spacing):
 
 def heap_cases(context):
     """Spacings and friction angles in plane flow, that of the sand and what its cone has there; the full form has them, which takes long."""
-    return [] if context.quick else [(0.01, ANGLE), (0.005, ANGLE), (0.01, float(plane_angle(ANGLE))), (0.005, float(plane_angle(ANGLE)))]
+    return [] if context.quick else [(spacing, angle) for angle in (ANGLE, float(plane_angle(ANGLE))) for spacing in (0.01, 0.005)]
 
 
 def heap_scenes(context):
@@ -217,10 +217,11 @@ def heap_name(case):
 
 
 def judge_heaps(context, result, runs):
-    if context.quick:
+    cases = heap_cases(context)
+    if not cases:
         return
     rows = []
-    for case in heap_cases(context):
+    for case in cases:
         spacing, a = case
         one, (stops, coulomb) = runs[heap_name(case)], rest_range(a)
         height, slope = surface_slope(one.frame()["points"], spacing) if one.ok else (HEAP, np.nan)
@@ -237,6 +238,10 @@ def judge_heaps(context, result, runs):
                   "height [m]", "mean speed [mm/s]"], rows,
                  "Flattest: the tangent is the sine of the friction angle in plane flow, sin = 3 alpha/sqrt(2) for the cone |dev tau| <= 3 alpha p; "
                  "steepest: the friction angle. Slope: of the surface between a quarter and three quarters of its height.")
+    result.remark("Heaps that are let down slowly end flatter than theory, less so with finer particles: moving particles are pressed unevenly, and "
+                  "the stresses of neighbours, each on its cone, point in different directions, so that their mean lies inside of it. Time "
+                  "step, iterations, multiplier, smoothing, a larger `hourglass` and the speed of the wall change the slope by a degree at most; "
+                  "`reference = \"current\"` does the same.")
 
 
 def crest(points, distance, spacing):
@@ -325,11 +330,6 @@ def run(context, result):
                      "scatter over materials, as for run-out", unit="%")
     judge_slopes(context, result, runs)
     judge_heaps(context, result, runs)
-    if not context.quick:
-        result.remark("Heaps that are let down slowly end flatter than theory, less so with finer particles: moving particles are pressed unevenly, and "
-                      "the stresses of neighbours, each on its cone, point in different directions, so that their mean lies inside of it. Time "
-                      "step, iterations, multiplier, smoothing, a larger `hourglass` and the speed of the wall change the slope by a degree at most; "
-                      "`reference = \"current\"` does the same.")
     if weaker:
         weaker_cone(result, {a: runs[f"weaker_{a:g}"] for a in weaker}, cells["plane"])
     axes[0].set(xlabel="aspect ratio", ylabel="run-out / initial radius or width")
