@@ -559,11 +559,17 @@ TEST_F(SceneReader, NamesInAListThatWasRefusedAreNotCalledUnknown) {
 
 TEST_F(SceneReader, XpbiHasItsOwnDefaults) {
   const Scene memory = read(minimal_, {"solver.method=xpbi"});
-  EXPECT_EQ(memory.solver.smoothing.support, 2.0);
-  EXPECT_EQ(memory.solver.hourglass, 0.3);
   EXPECT_EQ(memory.solver.least_distance, 0.7);
+  // Where nothing flows neighbours stay, as in the total-Lagrangian method.
+  EXPECT_EQ(memory.solver.smoothing.support, 1.6);
+  EXPECT_EQ(memory.solver.hourglass, 0.1);
+  const Scene flowing =
+      read(minimal_, {"solver.method=xpbi", "materials.rubber.plastic={ model = \"von-mises\", yield_stress = 1e3 }"});
+  EXPECT_EQ(flowing.solver.smoothing.support, 2.0);
+  EXPECT_EQ(flowing.solver.hourglass, 0.3);
   EXPECT_EQ(memory.materials[0].elastic.model, ElasticModel::hencky);
   const Scene current = read(minimal_, {"solver.method=xpbi", "solver.reference=current"});
+  EXPECT_EQ(current.solver.smoothing.support, 2.0);
   EXPECT_EQ(current.solver.hourglass, 0.0);
   EXPECT_EQ(current.solver.least_distance, 0.75);
   EXPECT_EQ(read(minimal_).solver.hourglass, 0.1);

@@ -273,7 +273,9 @@ struct VelocityDeviations {
   const Neighborhood<Real, true>* neighborhood;
   const Vec4<Real>* position;
   const Mat3<Real>* displacement_gradient;  // F^n - I
-  Real strength;
+  const Real* radius;                       // half a spacing
+  Real strength;                            // that goes in the time of a wave through one spacing
+  Real way;                                 // of a wave in a step
   const Vec4<Real>* increment;
 
   template <class Visit>
@@ -292,7 +294,8 @@ struct VelocityDeviations {
     }
     if (!(weights * lightest > Real(0))) return;
     // Both directions of a pair exchange half of it, each half of that by moving either end.
-    const Real part = Real(0.25) * strength / (weights * lightest);
+    const Real in_step = sycl::fmin(strength * way / (Real(2) * radius[i]), Real(1));
+    const Real part = Real(0.25) * in_step / (weights * lightest);
     for (std::uint32_t s = pairs.start[i]; s < pairs.start[i + 1]; ++s) {
       const std::uint32_t j = pairs.index[s];
       const Vec4<Real> pair = pairs.pair[s];

@@ -122,15 +122,18 @@ Table solver() {
                        "that particles which flow keep from each other; 0: none")),
            xpbi(boolean("primal_residual", value("false"),
                         "measure how well forces balance inertia (history.csv); costs an iteration")),
-           xpbi(number("xsph", "", value("0.01"), {0, 1, true, true}, "smoothing of the velocity per step")),
+           xpbi(number("xsph", "", value("0.01"), {0, 1, true, true},
+                       "smoothing of the velocity: the part that goes in the time of a pressure wave through one "
+                       "spacing; reference current: in a step")),
            total_lagrangian(one_word<Gradient>("gradient", value("\"least-squares\""),
                                                "how a deformation gradient is taken from the neighbours")),
            total_lagrangian(
                one_word<Constraint>("constraint", value("\"sqrt-energy\""),
                                     "what is brought to zero; `energy` is far too stiff, for comparison only")),
            inner("smoothing", Type::table, "solver.smoothing", described("its defaults"), "smoothing kernel"),
-           number("hourglass", "", described("0.1; xpbi: 0.3 with reference memory, which alone has it"), at_least(0),
-                  "penalty on zero-energy modes, as a factor of Young's modulus"),
+           number("hourglass", "",
+                  described("0.1; xpbi: 0.3 where a material is plastic, with reference memory, which alone has it"),
+                  at_least(0), "penalty on zero-energy modes, as a factor of Young's modulus"),
            one_word<Precision>("precision", value("\"single\""), "of the device's arithmetic"),
            number("damping", "1/s", value("0.0"), at_least(0), "decay rate of all velocities")}};
 }
@@ -139,8 +142,9 @@ Table smoothing() {
   constexpr bool has_xpbi = std::ranges::count(available_methods, Method::xpbi) > 0;
   return {"solver.smoothing",
           {one_word<SmoothingKernel>("kernel", value("\"wendland\""), "shape of the kernel"),
-           number("support", "spacings", described(has_xpbi ? "1.6; xpbi: 2.0" : "1.6"), above(1),
-                  "radius of the kernel")}};
+           number("support", "spacings",
+                  described(has_xpbi ? "1.6; xpbi: 2.0 where a material is plastic, or with reference current" : "1.6"),
+                  above(1), "radius of the kernel")}};
 }
 
 Table world() {

@@ -70,14 +70,14 @@ class InPrecision {
   bool single_;
 };
 
-Smoothing read_smoothing(Reader& in, Method method) {
-  // On lattices a support just beyond the diagonal neighbours is the most accurate in a total-Lagrangian frame; moving
-  // neighbours need more of them.
-  const double support = method == Method::xpbi ? 2.0 : 1.6;
-  return {in.get<SmoothingKernel>("kernel"), in.get<double>("support", support)};
+Smoothing read_smoothing(Reader& in, bool neighbors_change) {
+  // On lattices a support just beyond the diagonal neighbours is the most accurate as long as neighbours stay; others
+  // need more of them.
+  return {in.get<SmoothingKernel>("kernel"), in.get<double>("support", neighbors_change ? 2.0 : 1.6)};
 }
 
-Solver read_solver(Reader& in) {
+/// `flows`: some material is plastic.
+Solver read_solver(Reader& in, bool flows) {
   constexpr double most_steps = 1e12;  // counters and time stamps stay exact far beyond any run that ends
   Solver solver;
   solver.method = in.select<Method>("method", available_methods, "is not available");
@@ -110,7 +110,7 @@ Solver read_solver(Reader& in) {
       in.refuse("least_distance", "is not used by separation density", "it with separation distance only");
     solver.primal_residual = in.get<bool>("primal_residual");
     solver.xsph = in.get<double>("xsph");
-    solver.hourglass = in.get<double>("hourglass", memory ? 0.3 : 0.0);
+    solver.hourglass = in.get<double>("hourglass", !memory ? 0.0 : flows ? 0.3 : 0.1);
     if (!memory && in.has("hourglass") && in.accepted("hourglass"))
       in.refuse("hourglass", "is not used by reference current", "it with reference memory only");
   } else {
@@ -118,7 +118,10 @@ Solver read_solver(Reader& in) {
     solver.constraint = in.get<Constraint>("constraint");
     solver.hourglass = in.get<double>("hourglass", 0.1);
   }
-  solver.smoothing = in.table("smoothing", [&](Reader& inner) { return read_smoothing(inner, solver.method); });
+  solver.smoothing = in.table("smoothing", [&](Reader& inner) {
+    const bool rests = solver.reference == Reference::memory && !flows;
+    return read_smoothing(inner, solver.method == Method::xpbi && !rests);
+  });
   solver.precision = in.get<Precision>("precision");
   if (in.accepted("precision")) InPrecision(solver.precision).check(in, "time_step", solver.time_step);
   solver.damping = in.get<double>("damping");
@@ -513,7 +516,8 @@ Scene read_top_level(Reader& in, const fs::path& file) {
   Scene scene;
   scene.file = file;
   scene.title = in.find<std::string>("title").value_or(file.stem().string());
-  scene.solver = in.table("solver", read_solver);
+  const bool flows = in.any_has("materials", "plastic");
+  scene.solver = in.table("solver", [&](Reader& inner) { return read_solver(inner, flows); });
   // An unknown precision is one problem, not many.
   const InPrecision precision(in.accepted("solver.precision") ? scene.solver.precision : Precision::double_precision);
   scene.gravity = in.table("world", [&](Reader& inner) {

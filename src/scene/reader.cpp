@@ -141,6 +141,14 @@ std::string Reader::place_of(std::string_view name) const {
   return context_->problems.name_of(node != nullptr ? node->source() : place_);
 }
 
+bool Reader::any_has(std::string_view tables, std::string_view name) const {
+  const toml::table* named = values_->get_as<toml::table>(tables);
+  return named != nullptr && std::ranges::any_of(*named, [&](const auto& entry) {
+           const toml::table* one = entry.second.as_table();
+           return one != nullptr && one->contains(name);
+         });
+}
+
 bool Reader::accepted(std::string_view name) const { return context_->effective.contains(path_of(name)); }
 
 void Reader::record(std::string_view name, const std::string& value) { context_->effective[path_of(name)] = value; }

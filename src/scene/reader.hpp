@@ -72,6 +72,8 @@ class Reader {
   auto named(std::string_view name, Read read);
 
   [[nodiscard]] bool has(std::string_view name) const { return values_->contains(name); }
+  /// Whether one of the tables by name has a key; for defaults that depend on what is read later.
+  [[nodiscard]] bool any_has(std::string_view tables, std::string_view name) const;
   [[nodiscard]] ReadContext& context() { return *context_; }
   /// True if a value, also one of an inner table (`elastic.model`), has been read and is good.
   [[nodiscard]] bool accepted(std::string_view name) const;
