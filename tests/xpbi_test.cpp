@@ -131,7 +131,7 @@ TEST(XpbiGolden, FirstCorrectionOnALattice) {
                                                                           patch.gradient.data(),
                                                                           patch.loading.data(),
                                                                           Material{{lame.mu, lame.lambda}},
-                                                                          {1 / (dt * dt), 0, 0, 1e-13, 1, 1},
+                                                                          {1 / (dt * dt), 0, 0, 1e-13, 1, 1, 1},
                                                                           block.data(),
                                                                           member.data(),
                                                                           patch.increment.data(),

@@ -18,6 +18,7 @@ struct StepConstants {
   Real tiny;                  // below this the constraint has no direction
   Real violation_scale;       // of the violation that is reported
   Real relaxation;            // part of the correction that is applied, and counted by the multiplier
+  Real held_part;             // of the energy of particles that are held, see held_part()
   bool printed_constraint;    // C = Psi with unit compliance, as printed in P0, instead of C = sqrt(2 Psi), 1/V
 };
 
@@ -145,7 +146,8 @@ template <bool Printed, class Real, int Columns>
   const Real C = Printed ? energy : sycl::sqrt(Real(2) * energy);
   const bool flat = C < step.tiny;  // one comparison: of fmax and this together GCC makes no vectors with AVX-512
   const Real direction = Printed ? Real(1) : Real(1) / (flat ? step.tiny : C);
-  const Real compliance = step.inverse_squared_step / (Printed ? Real(1) : volume);
+  const Real part = inverse_mass == Real(0) ? step.held_part : Real(1);
+  const Real compliance = step.inverse_squared_step / (Printed ? Real(1) : part * volume);
   const Real mobility = quadratic_form(stress, moments.mobility) + inverse_mass * squared_norm(own) +
                         square(penalty.stiffness) * misfit * moments.penalty_mobility;
   const Real violation = C + compliance * multiplier;

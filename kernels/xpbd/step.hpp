@@ -199,6 +199,7 @@ struct MeasureParticle {
   const Real* violation;
   Vec3<Sum> gravity;
   Sound<Real> sound;
+  Sum held_part;  // of the energy of particles that are held
 
   StepSums<Sum> operator()(std::size_t i) const {
     const Vec3<Sum> x = widened(position[i]), v = widened(velocity[i]);
@@ -207,7 +208,8 @@ struct MeasureParticle {
     const Sum scaled = Sum(violation[i]);
     const Mat3<Real> F = Mat3<Real>::identity() + displacement_gradient[i];
     const Sum volume_ratio = Sum(determinant(F));
-    const Sum kinetic = Sum(0.5f) * dot(p, v), elastic = Sum(rest[i][3]) * Sum(energy[i]);
+    const Sum part = position[i][3] == Real(0) ? held_part : Sum(1);
+    const Sum kinetic = Sum(0.5f) * dot(p, v), elastic = part * Sum(rest[i][3]) * Sum(energy[i]);
     const bool good = sycl::isfinite(kinetic) && sycl::isfinite(elastic) && sound(F, position[i]);
     return {kinetic,
             elastic,

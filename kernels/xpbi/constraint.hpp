@@ -14,6 +14,7 @@ struct StepConstantsXpbi {
   Real stiffening;            // of the penalty with the misfit
   Real tiny;                  // below this the constraint has no direction
   Real violation_scale;       // of the violation that is reported
+  Real held_part;             // of the energy of particles that are held, see held_part()
   Real relaxation;            // part of the correction that is applied, and counted by the multiplier
 };
 

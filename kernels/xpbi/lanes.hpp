@@ -130,7 +130,7 @@ struct SweepLanes {
     }
     at.crushed[l] = Material::plastic && sweep.loading[i] == loading_flows;
     if constexpr (Material::fast_form == FastForm::law) at.stiffening[l] = sweep.material.stiffening(i);
-    at.volume[l] = sweep.rest[i][3];
+    at.volume[l] = sweep.working_volume(i);
     at.inverse_mass[l] = sweep.position[i][3];
     at.multiplier[l] = sweep.multiplier.multiplier[i];
   }

@@ -52,12 +52,17 @@ struct SweepBlocks {
     if (close != nullptr && close[i] > 0) most_density != nullptr ? thin_out(i) : keep_distance(i);
   }
 
+  /// Of the compliance.
+  [[gnu::always_inline]] Real working_volume(std::size_t i) const {
+    return position[i][3] == Real(0) ? step.held_part * rest[i][3] : rest[i][3];
+  }
+
   void solve(std::size_t i) const {
     const Mat3<Real> H = displacement_gradient[i];
     const Neighborhood<Real, Memory> n = neighborhood[i];
     const auto local = local_step<Real, Memory>(pairs, position, increment, H, n, i);
     const bool crushed = Material::plastic && loading[i] == loading_flows;
-    Kick<Real> kick = multiplier.solve(material, step, n, local, crushed, rest[i][3], position[i][3], i);
+    Kick<Real> kick = multiplier.solve(material, step, n, local, crushed, working_volume(i), position[i][3], i);
     if (violation != nullptr) violation[i] = kick.violation;
     if constexpr (Memory) {
       if (multiplier.misfit_impulses() != nullptr) {

@@ -7,6 +7,7 @@
 #include "kernels/neighbors/cell_grid.hpp"
 #include "runtime/algorithms.hpp"
 #include "solvers/motion.hpp"
+#include "solvers/smoothing.hpp"
 
 namespace ductile {
 
@@ -199,11 +200,11 @@ StepReport ParticleSolver<Real>::sums() {
 template <class Real>
 template <class Sum>
 StepReport ParticleSolver<Real>::reduce_sums() {
-  const auto sums =
-      reduce<StepSums<Sum>>(queue_, "measure", particles(),
-                            MeasureParticle<Real, Sum>{rest_.data(), position_.data(), velocity_.data(), mass_.data(),
-                                                       displacement_gradient_.data(), energy_.data(), violation_.data(),
-                                                       to_vec3<Sum>(scene_.gravity), sound_});
+  const auto sums = reduce<StepSums<Sum>>(
+      queue_, "measure", particles(),
+      MeasureParticle<Real, Sum>{rest_.data(), position_.data(), velocity_.data(), mass_.data(),
+                                 displacement_gradient_.data(), energy_.data(), violation_.data(),
+                                 to_vec3<Sum>(scene_.gravity), sound_, Sum(held_part(scene_.solver))});
   queue_.wait();
   if (sums.bad != 0xFFFFFFFFu) throw divergence(sums.bad);
   const auto vector = [](const Vec3<Sum>& v) { return Eigen::Vector3d(double(v.x), double(v.y), double(v.z)); };

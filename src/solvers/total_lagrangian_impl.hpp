@@ -161,6 +161,7 @@ void TotalLagrangian<Real, Columns>::build_groups() {
     const double modulus = source.elastic.youngs_modulus;
     group.constants.inverse_squared_step = Real(1 / (dt * dt));
     group.constants.penalty = Real(scene_.solver.hourglass * modulus);
+    group.constants.held_part = Real(held_part(scene_.solver));
     // A strain of one rounding unit has no direction left.
     group.constants.tiny = Real(double(std::numeric_limits<Real>::epsilon()) * std::sqrt(modulus));
     group.constants.violation_scale = Real(1 / std::sqrt(modulus));

@@ -56,6 +56,7 @@ class Xpbi final : public ParticleSolver<Real> {
     bool plastic = false;
     Blocks blocks;
     bool unloaded_shape = false;  ///< gradients in the unloaded shape
+    Real wave_way = 0;            ///< of a pressure wave in a step, m
 
     /// With memory, the neighbours of an elastic body are those at rest, and so are its blocks.
     [[nodiscard]] bool rests() const { return Memory && !plastic; }

@@ -36,26 +36,6 @@ inline constexpr double cut = 0.1;            // of the pseudo-inverse, in the m
 inline constexpr double crowding = 1.05;      // density that is allowed, in that of the lattice: disorder looks denser
 inline constexpr double taken_up = 0.1;       // of the crowding, each time neighbours are chosen
 
-/// Sums over a lattice, for a kernel whose support is given in spacings.
-struct LatticeSums {
-  double density = 0;  // of V W
-  double moment = 0;   // of w p p^T: this times the identity, about 1 for wide supports
-};
-
-template <class Smoothing>
-LatticeSums lattice_sums(const Smoothing& smoothing, double support) {
-  const int most = int(support);
-  LatticeSums sums;
-  for (int x = -most; x <= most; ++x)
-    for (int y = -most; y <= most; ++y)
-      for (int z = -most; z <= most; ++z) {
-        const double r = std::sqrt(double(x * x + y * y + z * z));
-        sums.density += smoothing.value(r);
-        if (r > 0 && r < support) sums.moment -= smoothing.gradient_factor(r) * double(x * x);
-      }
-  return sums;
-}
-
 }  // namespace xpbi
 
 template <class Real, bool Memory>
@@ -70,12 +50,9 @@ Xpbi<Real, Memory>::Xpbi(const scene::Scene& scene, Queue& queue) : ParticleSolv
     narrowest_ = std::min(narrowest_, spacing);
   }
   travelled_ = widest_;
-  const double support = scene_.solver.smoothing.support;
-  with_smoothing<double>(scene_.solver.smoothing.kernel, support, [&](auto smoothing) {
-    const auto lattice = xpbi::lattice_sums(smoothing, support);
-    lattice_density_ = Real(lattice.density);
-    lattice_moment_ = Real(lattice.moment);
-  });
+  const auto lattice = lattice_sums(scene_.solver.smoothing);
+  lattice_density_ = Real(lattice.density);
+  lattice_moment_ = Real(lattice.moment);
   if (scene_.solver.separation == scene::Separation::density) limit_densities();
   reach_ = {queue_, reach};
   state_ = {queue_, n};
@@ -121,6 +98,7 @@ void Xpbi<Real, Memory>::build_groups() {
     const double modulus = source.elastic.youngs_modulus;
     group.constants.inverse_squared_step = Real(1 / (dt * dt));
     group.constants.penalty = Real(scene_.solver.hourglass * modulus);
+    group.constants.held_part = Real(held_part(scene_.solver));
     group.constants.stiffening = Penalty<Real>::usual_stiffening / lattice_moment_;
     // Pair and tensor multipliers are made for stresses in the present shape.
     group.unloaded_shape = Memory && scene_.solver.multiplier == scene::Multiplier::scalar &&
@@ -130,6 +108,7 @@ void Xpbi<Real, Memory>::build_groups() {
     const double rounding_units = scene_.solver.release ? 16 : 1;
     group.constants.tiny = Real(rounding_units * double(std::numeric_limits<Real>::epsilon()) * std::sqrt(modulus));
     group.constants.violation_scale = Real(1 / std::sqrt(modulus));
+    group.wave_way = Real(wave_speed(source) * dt);
     if (group.rests()) {
       const auto blocks = colour_blocks(scene_, particles_, group.range);
       group.blocks = {{queue_, blocks.start}, {queue_, blocks.member}, blocks.colour};
@@ -180,7 +159,7 @@ bool Xpbi<Real, Memory>::flows() const {
 template <class Real, bool Memory>
 void Xpbi<Real, Memory>::limit_densities() {
   const double support = scene_.solver.smoothing.support;
-  const Real lattice = Real(xpbi::lattice_sums(Wendland<double, 3>(support), support).density);
+  const Real lattice = Real(lattice_sums(Wendland<double, 3>(support), support).density);
   most_density_ = {queue_, particles()};
   const auto lists = find_neighbors<Real>(queue_, rest_, Real(support * widest_));
   launch(queue_, "xpbi.limits", particles(),
@@ -476,23 +455,25 @@ void Xpbi<Real, Memory>::smooth_velocities() {
   if (!(scene_.solver.xsph > 0)) return;
   change_.clear_bytes();
   const auto strength = Real(scene_.solver.xsph);
-  const auto smooth = [&]<class Pairs>(const Pairs& pairs) {
-    for (const auto& group : groups_)
-      for (const Range& colour : group.blocks.colour)
-        launch(this->queue_, "xpbi.xsph", colour.count,
-               SmoothVelocities<Real, Pairs>{pairs, this->position_.data(), group.blocks.start.data() + colour.first,
-                                             group.blocks.member.data(), change_.data(), this->held_.data()});
+  const auto smooth = [&]<class Pairs>(const Group& group, const Pairs& pairs) {
+    for (const Range& colour : group.blocks.colour)
+      launch(this->queue_, "xpbi.xsph", colour.count,
+             SmoothVelocities<Real, Pairs>{pairs, this->position_.data(), group.blocks.start.data() + colour.first,
+                                           group.blocks.member.data(), change_.data(), this->held_.data()});
   };
-  if constexpr (Memory)
-    smooth(VelocityDeviations<Real>{pairs(), neighborhood_.data(), position_.data(), displacement_gradient_.data(),
-                                    strength, increment_.data()});
-  else
-    with_smoothing<Real>(scene_.solver.smoothing.kernel, Real(1), [&](auto smoothing) {
-      using Smoothing = std::remove_cvref_t<decltype(smoothing)>;  // GCC 12 makes a reference of it in lambdas
-      smooth(WholeVelocities<Real, Smoothing>{lists_.start.data(), lists_.index.data(), this->position_.data(),
-                                              this->rest_.data(), reach_.data(), smoothing, strength,
-                                              this->increment_.data()});
-    });
+  for (const auto& group : groups_) {
+    if constexpr (Memory)
+      smooth(group,
+             VelocityDeviations<Real>{pairs(), neighborhood_.data(), position_.data(), displacement_gradient_.data(),
+                                      radius_.data(), strength, group.wave_way, increment_.data()});
+    else
+      with_smoothing<Real>(scene_.solver.smoothing.kernel, Real(1), [&](auto smoothing) {
+        using Smoothing = std::remove_cvref_t<decltype(smoothing)>;  // GCC 12 makes a reference of it in lambdas
+        smooth(group, WholeVelocities<Real, Smoothing>{lists_.start.data(), lists_.index.data(), this->position_.data(),
+                                                       this->rest_.data(), reach_.data(), smoothing, strength,
+                                                       this->increment_.data()});
+      });
+  }
   launch(queue_, "xpbi.xsph", particles(), AddVectors<Real>{change_.data(), increment_.data()});
 }
 
