@@ -94,8 +94,12 @@ struct SortCells {
   void operator()(std::size_t b) const {
     std::uint32_t* const m = member + start[b];
     const std::uint32_t size = start[b + 1] - start[b];
+    // Threads that fill one range of particles after another leave most buckets in order.
+    std::uint32_t ordered = 1;
+    while (ordered < size && m[ordered - 1] < m[ordered]) ++ordered;
+    if (ordered >= size) return;
     if (size <= 32) {
-      for (std::uint32_t i = 1; i < size; ++i) {
+      for (std::uint32_t i = ordered; i < size; ++i) {
         const std::uint32_t value = m[i];
         std::uint32_t hole = i;
         for (; hole > 0 && m[hole - 1] > value; --hole) m[hole] = m[hole - 1];
