@@ -11,7 +11,6 @@ template <class Real>
 class Dust final : public ParticleSolver<Real> {
  public:
   Dust(const scene::Scene& scene, Queue& queue, double drag) : ParticleSolver<Real>(scene, queue), drag_(drag) {
-    this->energy_.fill(Real(0));
     this->displacement_gradient_.clear_bytes();
     this->hold(0);
   }

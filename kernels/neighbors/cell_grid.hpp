@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/math/vec3.hpp"
 
@@ -94,8 +95,12 @@ struct SortCells {
   void operator()(std::size_t b) const {
     std::uint32_t* const m = member + start[b];
     const std::uint32_t size = start[b + 1] - start[b];
+    // Threads that fill one range of particles after another leave most buckets in order.
+    std::uint32_t ordered = 1;
+    while (ordered < size && m[ordered - 1] < m[ordered]) ++ordered;
+    if (ordered >= size) return;
     if (size <= 32) {
-      for (std::uint32_t i = 1; i < size; ++i) {
+      for (std::uint32_t i = ordered; i < size; ++i) {
         const std::uint32_t value = m[i];
         std::uint32_t hole = i;
         for (; hole > 0 && m[hole - 1] > value; --hole) m[hole] = m[hole - 1];
@@ -125,7 +130,37 @@ struct SortCells {
   }
 };
 
-/// Positions in the order of the buckets, so that a search reads them in a row.
+/// Positions in the order of the buckets, so that a search reads them in a row: all x, all y, all z. Reading behind the
+/// last one finds numbers of no meaning, as far as `behind`.
+template <class Entry>
+struct SortedPositions {
+  using Real = std::remove_const_t<Entry>;
+  static constexpr std::size_t behind = 8;
+
+  Entry* data;
+  std::size_t size;
+
+  Entry& x(std::size_t slot) const { return data[slot]; }
+  Entry& y(std::size_t slot) const { return data[size + slot]; }
+  Entry& z(std::size_t slot) const { return data[2 * size + slot]; }
+  Vec4<Real> at(std::size_t slot) const { return {x(slot), y(slot), z(slot), Real(0)}; }
+};
+
+template <class Real>
+struct SortPositions {
+  const std::uint32_t* member;
+  const Vec4<Real>* position;
+  SortedPositions<Real> sorted;
+
+  void operator()(std::size_t slot) const {
+    const Vec4<Real> at = position[member[slot]];
+    sorted.x(slot) = at[0];
+    sorted.y(slot) = at[1];
+    sorted.z(slot) = at[2];
+  }
+};
+
+/// The positions of the listed particles.
 template <class Real>
 struct GatherPositions {
   const std::uint32_t* member;

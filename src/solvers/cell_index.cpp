@@ -50,17 +50,17 @@ std::pair<CellGrid<Real>, Real> make_grid(const Bounds<Real>& bounds, Real radiu
 
 template <class Real>
 CellIndex<Real>::CellIndex(Queue& queue, const DeviceArray<Vec4<Real>>& position, Real radius)
-    : radius_(radius), position_(position.data()) {
-  const std::size_t n = position.size();
+    : radius_(radius), particles_(position.size()), position_(position.data()) {
+  const std::size_t n = particles_, behind = SortedPositions<Real>::behind;
   const auto bounds = reduce<Bounds<Real>>(queue, "neighbors.bounds", n, PositionBounds<Real>{position.data()});
   if (!bounds.finite) throw SimulationError("A particle's position is not a number: the simulation diverged.");
   std::tie(grid_, parts_) = make_grid(bounds, radius, n);
 
-  member_ = {queue, n};
+  member_ = {queue, n + behind};
   first_ = {queue, grid_.buckets + 1};
   sort_into_buckets(queue, "neighbors.cells", grid_, position.data(), {0, n}, first_, member_);
-  sorted_ = {queue, n};
-  launch(queue, "neighbors.cells", n, GatherPositions<Real>{member_.data(), position.data(), sorted_.data()});
+  sorted_ = {queue, 3 * n + behind};
+  launch(queue, "neighbors.cells", n, SortPositions<Real>{member_.data(), position.data(), {sorted_.data(), n}});
   queue.wait();
 }
 

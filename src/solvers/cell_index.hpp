@@ -38,16 +38,17 @@ class CellIndex {
   /// All particles within `radius`.
   template <class Accept = AnyPair>
   [[nodiscard]] NeighborSearch<Real, Accept> within(Real radius, const Accept& accept = {}) const {
-    return {grid_,          radius * radius, radius / radius_ * parts_, position_, accept, first_.data(),
-            member_.data(), sorted_.data()};
+    return {grid_,         radius * radius, radius / radius_ * parts_,   position_, accept,
+            first_.data(), member_.data(),  {sorted_.data(), particles_}};
   }
 
  private:
   Real radius_, parts_ = 1;  // cells per radius, without the allowance for rounding
+  std::size_t particles_;
   const Vec4<Real>* position_;
   CellGrid<Real> grid_{};
   DeviceArray<std::uint32_t> first_, member_;
-  DeviceArray<Vec4<Real>> sorted_;
+  DeviceArray<Real> sorted_;  // SortedPositions
 };
 
 }  // namespace ductile

@@ -65,12 +65,13 @@ void ParticleSolver<Real>::upload_particles() {
   position_ = {queue_, position};
   velocity_ = {queue_, velocity};
   mass_ = {queue_, mass};
-  radius_ = {queue_, radius};
+  if (scene_.solver.method == scene::Method::xpbi || scene_.contact.enabled || !scene_.colliders.empty())
+    radius_ = {queue_, radius};
   increment_ = {queue_, n};
   multiplier_ = {queue_, n};
+  multiplier_.fill(Real(0));
   violation_ = {queue_, n};
   violation_.fill(Real(0));
-  energy_ = {queue_, n};
   displacement_gradient_ = {queue_, n};
 }
 
@@ -203,7 +204,7 @@ StepReport ParticleSolver<Real>::reduce_sums() {
   const auto sums = reduce<StepSums<Sum>>(
       queue_, "measure", particles(),
       MeasureParticle<Real, Sum>{rest_.data(), position_.data(), velocity_.data(), mass_.data(),
-                                 displacement_gradient_.data(), energy_.data(), violation_.data(),
+                                 displacement_gradient_.data(), energy(), violation_.data(),
                                  to_vec3<Sum>(scene_.gravity), sound_, Sum(held_part(scene_.solver))});
   queue_.wait();
   if (sums.bad != 0xFFFFFFFFu) throw divergence(sums.bad);

@@ -64,6 +64,9 @@ class ParticleSolver : public Solver {
   [[nodiscard]] virtual std::vector<Mat3<Real>> cauchy_stress() = 0;
   /// What every particle hangs together with, in solver order; bodies unless a method can cut them.
   [[nodiscard]] virtual std::vector<std::uint32_t> pieces() { return particles_.body; }
+  /// Energy density of every particle between steps, J/m^3. The multipliers of a step are done with before its energies
+  /// are known, and begin at zero, so both have one place.
+  [[nodiscard]] Real* energy() { return multiplier_.data(); }
   [[nodiscard]] double time() const { return double(step_) * scene_.solver.time_step; }
 
   template <class T, class Get>
@@ -82,7 +85,8 @@ class ParticleSolver : public Solver {
   StepReport last_;  // after the last step
 
   DeviceArray<Vec4<Real>> rest_, position_, velocity_, increment_;
-  DeviceArray<Real> mass_, radius_, multiplier_, violation_, energy_;
+  DeviceArray<Real> mass_, multiplier_, violation_;
+  DeviceArray<Real> radius_;  // empty where nothing asks for it
   DeviceArray<Mat3<Real>> displacement_gradient_;
   Colliders<Real> colliders_;
   DeviceArray<Vec4<Real>> held_;  // for reactions: impulse times dt on particles of infinite mass

@@ -170,9 +170,10 @@ double estimate_memory(const scene::Scene& scene, double particles) {
   const double reached = 4.0 / 3.0 * std::numbers::pi * std::pow(scene.solver.smoothing.support, 3);
   const double neighbours = std::min(reached, particles);  // small bodies end before a wide kernel does
   if (scene.solver.method == scene::Method::xpbi) {
-    // With memory a vector and its weight per pair, twice while particles choose new neighbours.
+    // With memory a vector and its weight per pair, twice while particles choose new neighbours; without, indices twice
+    // while they are found.
     const bool memory = scene.solver.reference == scene::Reference::memory;
-    return particles * ((memory ? 110 : 75) * real + neighbours * (memory ? 2 * (4 + 4 * real) : 4 + real) + 120);
+    return particles * ((memory ? 110 : 75) * real + neighbours * (memory ? 2 * (4 + 4 * real) : 9 + real) + 120);
   }
   // 80 numbers per particle and one or two per pair on the device, and the sampled bodies on the host.
   const double cuts = scene.cuts.empty() ? 0 : neighbours + double(scene.cuts.size()) + 8;

@@ -40,10 +40,10 @@ class TotalLagrangian final : public ParticleSolver<Real> {
 
  private:
   using Base = ParticleSolver<Real>;
-  using Base::displacement_gradient_, Base::energy_, Base::held_, Base::increment_, Base::mass_, Base::multiplier_,
-      Base::particles_, Base::position_, Base::queue_, Base::radius_, Base::rest_, Base::scene_, Base::step_,
-      Base::velocity_, Base::violation_;
-  using Base::hold, Base::time;
+  using Base::displacement_gradient_, Base::held_, Base::increment_, Base::mass_, Base::multiplier_, Base::particles_,
+      Base::position_, Base::queue_, Base::radius_, Base::rest_, Base::scene_, Base::step_, Base::velocity_,
+      Base::violation_;
+  using Base::energy, Base::hold, Base::time;
 
   template <class Law>
   using Point = MaterialPoint<Real, Law>;

@@ -306,7 +306,7 @@ void TotalLagrangian<Real, Columns>::evaluate() {
           launch(queue_, "xpbd.evaluate", group.range.count,
                  Evaluate<Real, Columns, std::decay_t<decltype(material)>>{
                      pairs(), moments(), missing_.data(), position_.data(), material, group.constants.penalty,
-                     group.range.first, displacement_gradient_.data(), energy_.data()});
+                     group.range.first, displacement_gradient_.data(), energy()});
         },
         group.material);
 }

@@ -487,7 +487,7 @@ void Xpbi<Real, Memory>::commit() {
           launch(queue_, "xpbi.commit", group.range.count,
                  CommitStep<Real, Memory, std::decay_t<decltype(material)>>{
                      pairs(), neighborhood_.data(), position_.data(), increment_.data(), material, group.constants,
-                     group.range.first, displacement_gradient_.data(), energy_.data(), loading_.data(), flowed_.data(),
+                     group.range.first, displacement_gradient_.data(), energy(), loading_.data(), flowed_.data(),
                      pair_.data(), followed});
         },
         group.material);
@@ -519,7 +519,7 @@ void Xpbi<Real, Memory>::evaluate() {
         [&](const auto& material) {
           launch(queue_, "xpbi.evaluate", group.range.count,
                  EvaluateEnergy<Real, std::decay_t<decltype(material)>>{displacement_gradient_.data(), material,
-                                                                        group.range.first, energy_.data()});
+                                                                        group.range.first, energy()});
         },
         group.material);
 }
