@@ -112,10 +112,10 @@ struct BuildNeighborhoods {
     const std::size_t i = first + item;
     const Vec4<Real> x = position[i];
     const Mat3<Real> H = displacement_gradient[i];
+    const Vec4<Real> h0 = padded(H.column(0)), h1 = padded(H.column(1)), h2 = padded(H.column(2));
     const Real limit = square(near * radius[i]);
-    Mat3<Real> moment = Mat3<Real>::zero();
-    Sym3<Real> mobility = Sym3<Real>::zero();  // sum_b w^2 p p^T / m_b
-    Vec3<Real> lever = Vec3<Real>::zero();     // sum_b w p
+    Columns moments{}, mobilities{}, spreads{}, misfits{};
+    Vec4<Real> lever(Real(0)), misfit_sum(Real(0));  // sum_b w p, sum_b w e
     Real farthest = Real(0);
     std::uint32_t found = 0;
     Neighborhood<Real, Memory> n{};
@@ -124,23 +124,27 @@ struct BuildNeighborhoods {
       const Vec4<Real> apart = other - x;
       const Vec4<Real> pair = pairs.vector(s, apart);
       const Real weight = pairs.weight(pair, s);
-      const Vec3<Real> p = xyz(pair), d = xyz(apart);
-      moment += outer(weight * d, p);
-      mobility.add_square(p, square(weight) * other[3]);
-      lever += weight * p;
-      const Real squared = squared_norm(d);
+      const Vec4<Real> wp = pair * weight;
+      moments.add(apart * weight, pair);
+      mobilities.add(wp * (weight * other[3]), pair);
+      lever += wp;
+      const Real squared = squared_norm(xyz(apart));
       farthest = sycl::fmax(farthest, squared);
       found += squared < limit ? 1u : 0u;
       if constexpr (Memory) {
-        const Vec3<Real> e = d - p - H * p;
-        n.spread.add_square(p, weight);
-        n.misfit_moment += outer(weight * e, p);
-        n.misfit_sum += weight * e;
+        const Vec4<Real> we = ((apart - pair) - h0 * pair[0] - h1 * pair[1] - h2 * pair[2]) * weight;
+        spreads.add(wp, pair);
+        misfits.add(we, pair);
+        misfit_sum += we;
         n.pair_mobility = sycl::fmax(n.pair_mobility, weight * other[3]);
       }
     }
+    const Mat3<Real> moment = moments.matrix(), mobility = mobilities.matrix();  // the second: sum_b w^2 p p^T / m_b
     if constexpr (Memory) {
-      n.lever = lever;
+      n.lever = xyz(lever);
+      n.spread = Sym3<Real>::from(spreads.matrix());
+      n.misfit_moment = misfits.matrix();
+      n.misfit_sum = xyz(misfit_sum);
       n.current = unloaded && take_inverse(n, n.spread.full()) ? Real(0) : Real(1);
       if (n.current == Real(1)) set_inverse(n, moment);
     } else {
@@ -148,14 +152,26 @@ struct BuildNeighborhoods {
     }
     // With g = Q^T w p both sums over gradients follow from sums over pairs.
     const Mat3<Real> gradient = transpose(n.inverse);
-    n.mobility = Sym3<Real>::from(gradient * mobility.full() * n.inverse);
-    n.sum = gradient * lever;
+    n.mobility = Sym3<Real>::from(gradient * mobility * n.inverse);
+    n.sum = gradient * xyz(lever);
     neighborhood[i] = n;
     extent[i] = sycl::sqrt(farthest);
     close[i] = found;
   }
 
  private:
+  /// A sum of a (x) p, column by column.
+  struct Columns {
+    Vec4<Real> c0{Real(0)}, c1{Real(0)}, c2{Real(0)};
+
+    [[gnu::always_inline]] void add(const Vec4<Real>& a, const Vec4<Real>& p) {
+      c0 += a * p[0];
+      c1 += a * p[1];
+      c2 += a * p[2];
+    }
+    Mat3<Real> matrix() const { return Mat3<Real>::from_columns(xyz(c0), xyz(c1), xyz(c2)); }
+  };
+
   /// The inverse of a moment whose singular values are not below `cut`: true, or false.
   bool take_inverse(Neighborhood<Real, Memory>& n, const Mat3<Real>& moment) const {
     n.inverse = inverse(moment);
