@@ -175,17 +175,27 @@ def judge_slopes(context, result, runs):
 # ---- a heap that is let down slowly
 
 HEAP, RETREAT, HEAP_LAYERS = 0.2, 0.1, 6  # m, m/s, particles across
+DRAG = 20.0  # 1/s: the momentum of a slide is gone after g/DRAG^2 = 25 mm times the excess of its slope
 
 
-def heap_scene(angle, spacing):
+def slide_range(angle):
+    """As rest_range for sand that slides with its momentum. It starts at its friction angle at most and passes the slope at which its friction
+    balances its weight: what it gains above that slope it loses below, so that the tangents of start and stop have that of rest as mean."""
+    stops, coulomb = (np.tan(np.radians(a)) for a in rest_range(angle))
+    return float(np.degrees(np.arctan(2 * stops - coulomb))), float(angle)
+
+
+def heap_scene(angle, spacing, drag):
     """A square of sand between smooth walls, of which one retreats. The deposit is a triangle at last; the run ends when the wall has been
-    0.3 s beyond the longest one of the theory."""
+    0.3 s beyond the longest one of the theory, with drag 2 s, because it slows the sand."""
     width = HEAP_LAYERS * spacing
     longest = np.sqrt(2 * HEAP**2 / np.tan(np.radians(rest_range(angle)[0])))
-    duration = round(float((longest - HEAP) / RETREAT + 0.3), 2)
+    duration = round(float((longest - HEAP) / RETREAT + (2.0 if drag else 0.3)), 2)
     wall = {"shape": {"type": "plane", "normal": [-1.0, 0.0, 0.0], "point": [HEAP, 0.0, 0.0]}, "motion": {"velocity": [RETREAT, 0.0, 0.0]}}
-    return sand_scene({"spacing": spacing, "shape": box([HEAP, width, HEAP]), "position": [HEAP / 2, 0.0, HEAP / 2]}, 1.0,
-                      [*channel(width), wall], matched_angle(angle), duration, "velocity", step_for(spacing))
+    scene = sand_scene({"spacing": spacing, "shape": box([HEAP, width, HEAP]), "position": [HEAP / 2, 0.0, HEAP / 2]}, 1.0,
+                       [*channel(width), wall], matched_angle(angle), duration, "velocity", step_for(spacing))
+    scene["solver"]["damping"] = drag
+    return scene
 
 
 def surface_slope(points, spacing):
@@ -204,16 +214,18 @@ def surface_slope(points, spacing):
 
 
 def heap_cases(context):
-    """Spacings and friction angles in plane flow, that of the sand and what its cone has there; the full form has them, which takes long."""
-    return [] if context.quick else [(spacing, angle) for angle in (ANGLE, float(plane_angle(ANGLE))) for spacing in (0.01, 0.005)]
+    """Spacings, friction angles in plane flow, that of the sand and what its cone has there, and drag; the full form has them, which takes
+    long."""
+    steep = float(plane_angle(ANGLE))
+    return [] if context.quick else [(HEAP / 30, ANGLE, DRAG), (0.01, ANGLE, DRAG), (0.01, steep, DRAG), (0.01, ANGLE, 0.0), (0.01, steep, 0.0)]
 
 
 def heap_scenes(context):
-    return {heap_name(case): heap_scene(case[1], case[0]) for case in heap_cases(context)}
+    return {heap_name(*case): heap_scene(case[1], case[0], case[2]) for case in heap_cases(context)}
 
 
-def heap_name(case):
-    return f"heap_{case[1]:.3g}_{1000 * case[0]:g}mm"
+def heap_name(spacing, angle, drag):
+    return f"heap_{angle:.3g}_{1000 * spacing:.3g}mm" + ("_drag" if drag else "")
 
 
 def judge_heaps(context, result, runs):
@@ -221,27 +233,26 @@ def judge_heaps(context, result, runs):
     if not cases:
         return
     rows = []
-    for case in cases:
-        spacing, a = case
-        one, (stops, coulomb) = runs[heap_name(case)], rest_range(a)
+    for spacing, a, drag in cases:
+        one, (flattest, steepest) = runs[heap_name(spacing, a, drag)], (rest_range if drag else slide_range)(a)
         height, slope = surface_slope(one.frame()["points"], spacing) if one.ok else (HEAP, np.nan)
         speed = float(np.linalg.norm(one.frame()["velocity"], axis=1).mean()) if one.ok else np.nan
-        margin = float(np.degrees(spacing / height * np.sin(2 * np.radians(stops)) / 2))
-        rows.append([number(v, d) for v, d in ((1000 * spacing, 3), (a, 3), (matched_angle(a), 3), (stops, 3), (coulomb, 3), (slope, 3), (margin, 2),
-                                               (height, 3), (1000 * speed, 2))])
-        result.check(f"slow heap, {a:.3g} degrees in plane flow, spacing {1000 * spacing:g} mm: degrees by which its slope is flatter or steeper than "
-                     "theory", max(0.0, stops - slope, slope - coulomb) if one.ok else np.inf, margin,
-                     f"it rests between {stops:.3g} degrees, whose tangent is the sine of the friction angle (Davis 1968), and that angle (Coulomb); "
-                     "one spacing over the height of the slope is not resolved", unit="degrees")
+        margin = float(np.degrees(spacing / (height / 2) * np.sin(2 * np.radians(flattest)) / 2))
+        rows.append(["drag" if drag else "momentum", *(number(v, d) for v, d in (
+            (1000 * spacing, 3), (a, 3), (matched_angle(a), 3), (flattest, 3), (steepest, 3), (slope, 3), (margin, 2), (height, 3), (1000 * speed, 2)))])
+        why = (f"it rests between {flattest:.3g} degrees, whose tangent is the sine of the friction angle (Davis 1968), and that angle (Coulomb)" if drag else
+               f"what it gains above the slope of rest it loses below: it stops between {flattest:.3g} degrees and its friction angle")
+        result.check(f"slow heap{', without momentum' if drag else ''}, {a:.3g} degrees in plane flow, spacing {1000 * spacing:.3g} mm: degrees by which its "
+                     "slope is flatter or steeper than theory", max(0.0, flattest - slope, slope - steepest) if one.ok else np.inf, margin,
+                     f"{why}; one spacing over the half of its height where the slope is measured is not resolved", unit="degrees")
     result.table(f"A square of {HEAP:g} m of sand whose wall retreats at {RETREAT:g} m/s",
-                 ["spacing [mm]", "friction angle in plane flow", "friction_angle", "flattest [degrees]", "steepest", "slope", "one spacing makes",
+                 ["", "spacing [mm]", "friction angle in plane flow", "friction_angle", "flattest [degrees]", "steepest", "slope", "one spacing makes",
                   "height [m]", "mean speed [mm/s]"], rows,
-                 "Flattest: the tangent is the sine of the friction angle in plane flow, sin = 3 alpha/sqrt(2) for the cone |dev tau| <= 3 alpha p; "
-                 "steepest: the friction angle. Slope: of the surface between a quarter and three quarters of its height.")
-    result.remark("Heaps that are let down slowly end flatter than theory, less so with finer particles: moving particles are pressed unevenly, and "
-                  "the stresses of neighbours, each on its cone, point in different directions, so that their mean lies inside of it. Time "
-                  "step, iterations, multiplier, smoothing, a larger `hourglass` and the speed of the wall change the slope by a degree at most; "
-                  "`reference = \"current\"` does the same.")
+                 f"Drag: `damping = {DRAG:g}`, so that slides have no momentum, as the theory of a slope at rest assumes; its flattest slope has the sine "
+                 "of the friction angle in plane flow as tangent, sin = 3 alpha/sqrt(2) for the cone |dev tau| <= 3 alpha p. Momentum: slides pass that slope. "
+                 "Steepest: the friction angle. Slope: of the surface between a quarter and three quarters of its height.")
+    result.remark("Heaps that are let down slowly slide in surges, whose momentum carries them to slopes a few degrees below that at which sand without "
+                  "momentum rests. With drag they stop within what particles resolve of that slope, nearer with finer ones.")
 
 
 def crest(points, distance, spacing):
