@@ -155,7 +155,7 @@ def settled(context, result, method, reference, more=None):
             axis.loglog(size, abs(error), marker=MARKERS[k], color=COLORS[k], linestyle="", markerfacecolor=COLORS[k] if error > 0 else "white",
                         label=f"E = {E:.0e} Pa" if size == sizes[0] else None)
         if len(sizes) > 3 and E > 5e4:  # the softest beam's reference is itself only known to half a percent
-            end_orders[E] = fitted_order(sizes, np.abs(errors))
+            end_orders[E] = fitted_order(sizes, errors)
             slope_line(axis, sizes, errors, end_orders[E], f"E = {E:.0e} Pa: order {end_orders[E]:.2f}")
         for three in threes(ends):
             of_end, of_outer = (difference_order(three, [ends[s][part] for s in three]) for part in (0, 1))
@@ -200,7 +200,7 @@ def settled_checks(context, result, method, errors, outer_orders, end_orders):
     if not context.quick:
         for E, order in end_orders.items():
             result.check(f"{method}, E = {E:.0e}: order of convergence, end", order, ORDER, "goal of the project", least=True)
-            result.check(f"{method}, E = {E:.0e}: order of convergence, outer half", outer_orders[E], ORDER,
+            result.check(f"{method}, E = {E:.0e}: order of convergence, outer half", outer_orders.get(E, float("nan")), ORDER,
                          "gradients of second order where nothing is singular", least=True)
 
 
@@ -209,6 +209,8 @@ def order_remarks(context, result):
     result.remark("Held particles count a part of their energy, by which the beam is clamped at the wall, not a part of a spacing off it "
                   "(docs/total_lagrangian.md). The stress is singular at the clamped edges, which holds the quadratic finite elements to an order of "
                   f"{own[1e6]:.2f} (E = 1e6 Pa) and {own[1e5]:.2f} (E = 1e5 Pa) on the same beam. The outer half does not see the clamp.")
+    result.remark("XPBI's goal holds for steps of 0.2 ms; at 25 mm it is judged with 1 ms (E = 1e5 Pa) and 0.3 ms (E = 1e6 Pa). At 12.5 mm it is run for "
+                  "E = 1e5 Pa alone, because that takes long.")
 
 
 # ---- a bar without a clamp
