@@ -306,7 +306,7 @@ def run(context, result):
         return
     particles, aspects = (QUICK_PARTICLES, QUICK_ASPECTS) if context.quick else (PARTICLES, ASPECTS)
     cells = {kind: {a: cells_of(kind, a, particles[kind]) for a in aspects[kind]} for kind in aspects}
-    scenes = {f"{kind}_{a:g}": column_scene(kind, a, cells[kind][a]) for kind in cells for a in reversed(aspects[kind])}
+    scenes = {f"{kind}_{a:g}": column_scene(kind, a, cells[kind][a]) for kind in cells for a in aspects[kind]}
     weaker = [] if context.quick else [2.0, 4.0]
     scenes.update({f"weaker_{a:g}": column_scene("plane", a, cells["plane"][a], matched_angle(ANGLE)) for a in weaker})
     scenes = {**heap_scenes(context), **scenes, **slope_scenes(context)}

@@ -107,7 +107,7 @@ def run(context, result):
     used = {way: steps for way in WAYS}
     if context.quick:
         used |= {"implicit, default xsph": steps[1:], "semi-implicit": [JUDGED]}
-    scenes = {f"{name}_{way}_{step:g}": make(step, **WAYS[way]) for step in reversed(steps) for name, make in MATTER.items()
+    scenes = {f"{name}_{way}_{step:g}": make(step, **WAYS[way]) for step in steps for name, make in MATTER.items()
               for way in WAYS if step in used[way]}
     if not context.quick:
         for name in MATTER:

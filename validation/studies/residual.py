@@ -72,7 +72,7 @@ def run(context, result):
     for title, E, plastic in cases:
         chosen = variants(context, plastic)
         runs = context.simulate_all({f"{label}_{count}": scene_of(E, method, options, count, plastic)
-                                     for label, (method, options) in chosen.items() for count in reversed(counts)})
+                                     for label, (method, options) in chosen.items() for count in counts})
         figure, axes = panels(3)
         rows, primal_rows = [], []
         for k, (label, (method, _)) in enumerate(chosen.items()):

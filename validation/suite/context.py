@@ -21,6 +21,20 @@ class Failure(Exception):
     """A command that the study cannot do without has failed."""
 
 
+def volume(shape):
+    """Of a box, cylinder or ball [m^3]; other shapes count as nothing, so that they come last."""
+    radius = shape.get("radius", 0.0)
+    known = {"box": np.prod(shape.get("size", 1.0)), "cylinder": np.pi * radius**2 * shape.get("height", 0.0), "sphere": 4 / 3 * np.pi * radius**3}
+    return known.get(shape["type"], 0.0)
+
+
+def work(scene):
+    """What a run costs, roughly: particles times iterations; those of XPBI cost three times as much."""
+    solver = scene["solver"]
+    particles = sum(volume(body["shape"]) / body["spacing"]**3 for body in scene["bodies"])
+    return particles * solver["end_time"] / solver["time_step"] * solver.get("iterations", 10) * (3 if solver["method"] == "xpbi" else 1)
+
+
 class Run:
     """The result folder of one simulation."""
 
@@ -116,7 +130,19 @@ class Context:
             return item[0], self.simulate(item[0], item[1], threads=1)
 
         with ThreadPoolExecutor(self.cores) as pool:
-            return dict(pool.map(start, scenes.items()))
+            return dict(pool.map(start, sorted(scenes.items(), key=lambda item: -work(item[1]))))
+
+    def together(self, *parts):
+        """Parts of a study as generators: each yields its scenes once and is given their runs. The scenes of all run as one batch, so that no
+        core waits for the last run of a part; then the parts are finished in turn."""
+        scenes = [next(part) for part in parts]
+        runs = self.simulate_all({f"{k}_{name}": scene for k, batch in enumerate(scenes) for name, scene in batch.items()})
+        for k, (part, batch) in enumerate(zip(parts, scenes)):
+            try:
+                part.send({name: runs[f"{k}_{name}"] for name in batch})
+            except StopIteration:
+                continue
+            raise Failure(f"part {k} of the study asks for runs twice")
 
     # ---- material points
 
