@@ -5,6 +5,7 @@
 
 import argparse
 import importlib
+import os
 import sys
 import tempfile
 import time
@@ -39,6 +40,12 @@ def module_of(name):
     return importlib.import_module("studies." + name.replace("-", "_"))
 
 
+def processor_seconds():
+    """Of this process and of all that it has started and waited for."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
 def run_study(name, options, scratch, facts):
     """The study's result; an exception in it is a failed study, not a lost report."""
     module = module_of(name)
@@ -46,7 +53,7 @@ def run_study(name, options, scratch, facts):
     folder.mkdir()
     context = Context(options.ductile, options.fem, folder, options.quick, options.other)
     result, error = Result(), None
-    start = time.monotonic()
+    start, used = time.monotonic(), processor_seconds()
     try:
         module.run(context, result)
     except Failure as failure:
@@ -57,7 +64,7 @@ def run_study(name, options, scratch, facts):
     number, *changes = facts["commit"].split(" ", 1)
     commit = " ".join([number[:12], *changes])
     return {"name": name, "module": module, "result": result, "error": error, "seconds": time.monotonic() - start,
-            "quick": options.quick, "date": facts["date"], "commit": commit, "processor": facts["processor"], "cores": facts["cores"],
+            "processor_seconds": processor_seconds() - used, "quick": options.quick, "date": facts["date"], "commit": commit, "processor": facts["processor"], "cores": facts["cores"],
             "measured": f"{facts['date']}, {'quick' if options.quick else 'full'} form, commit {commit}"}
 
 
@@ -69,7 +76,7 @@ def tell(outcome):
     """One line for each bound, so that a miss is seen without opening the report."""
     result = outcome["result"]
     verdict = "failed" if outcome["error"] else "holds" if result.met else "MISSES ITS BOUND"
-    print(f"{outcome['name']}: {verdict} ({result.runs} runs, {outcome['seconds']:.0f} s)")
+    print(f"{outcome['name']}: {verdict}; {result.runs} runs in {report.duration(outcome)}")
     if outcome["error"]:
         print("    " + outcome["error"].strip().replace("\n", "\n    "))
     for check in result.checks:
