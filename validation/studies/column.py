@@ -18,16 +18,16 @@ ANGLE = 31.0  # degrees, dry quartz sand of the experiments; `friction_angle` is
 DENSITY, MODULUS = 1600.0, 1e6
 # Every column of a kind has the same number of particles, so that all cost alike and low ones are the finest across their radius: their
 # deposits end in a long thin toe.
-PARTICLES = {"axisymmetric": 46000, "plane": 4000}
+PARTICLES = {"axisymmetric": 11500, "plane": 4000}
 ASPECTS = {"axisymmetric": [0.5, 1.0, 2.0, 4.0, 8.0], "plane": [0.5, 1.0, 2.0, 4.0, 8.0]}
-QUICK_PARTICLES = {"axisymmetric": 2700, "plane": 2000}
+QUICK_PARTICLES = {"axisymmetric": 700, "plane": 2000}
 QUICK_ASPECTS = {"axisymmetric": [4.0], "plane": [1.0, 2.0]}
 LAYERS = 5  # of particles across the slab of the plane columns
 
 
 def cells_of(kind, aspect, particles):
     """Particles along the radius or width."""
-    return round((particles / (np.pi * aspect))**(1 / 3) if kind == "axisymmetric" else np.sqrt(particles / (LAYERS * aspect)))
+    return round((4 * particles / (np.pi * aspect))**(1 / 3) if kind == "axisymmetric" else np.sqrt(particles / (LAYERS * aspect)))
 
 
 def plane_angle(angle):
@@ -55,10 +55,37 @@ def height_laws(kind, a):
     return np.where(a < 1.15, a, 0.65 * a**0.4), np.where(a < 0.7, a, a**(1 / 3))
 
 
+def smooth_walls(*walls):
+    return [{"shape": {"type": "plane", "normal": normal, "point": point}} for normal, point in walls]
+
+
 def channel(width):
     """Smooth walls at x = 0 and on both sides of a slab."""
-    walls = [([1.0, 0.0, 0.0], [0.0, 0.0, 0.0]), ([0.0, 1.0, 0.0], [0.0, -width / 2, 0.0]), ([0.0, -1.0, 0.0], [0.0, width / 2, 0.0])]
-    return [{"shape": {"type": "plane", "normal": n, "point": p}} for n, p in walls]
+    return smooth_walls(([1.0, 0.0, 0.0], [0.0, 0.0, 0.0]), ([0.0, 1.0, 0.0], [0.0, -width / 2, 0.0]), ([0.0, -1.0, 0.0], [0.0, width / 2, 0.0]))
+
+
+def prism(file, outline, bottom, top, axis):
+    """A mesh file: a convex outline, counter-clockwise seen against the axis (1: y, 2: z), between two heights on that axis."""
+    count = len(outline)
+
+    def corner(point, height):
+        at = list(point)
+        at.insert(axis, height)
+        return at
+
+    corners = [corner(point, height) for height in (bottom, top) for point in outline]
+    sides = [(k, (k + 1) % count) for k in range(count)]
+    faces = [(0, k + 1, k) for k in range(1, count - 1)] + [(count, count + k, count + k + 1) for k in range(1, count - 1)]
+    faces += [face for a, b in sides for face in ((a, b, b + count), (a, b + count, a + count))]
+    file.write_text("".join(f"v {x} {y} {z}\n" for x, y, z in corners) +
+                    "".join("f " + " ".join(str(k + 1) for k in (face if axis == 2 else reversed(face))) + "\n" for face in map(tuple, faces)),
+                    encoding="utf-8")
+    return {"type": "mesh", "file": str(file)}
+
+
+def lattice_gap(extent, spacing):
+    """What a lattice of whole layers leaves free at both ends of an extent: floors and walls stand where it begins, so that nothing falls."""
+    return max(0.0, float(extent - round(extent / spacing) * spacing) / 2)
 
 
 def sand_scene(body, floor_friction, walls, angle, duration, field, step=5e-4, floor=0.0):
@@ -78,16 +105,20 @@ def step_for(spacing):
     return min(5e-4, float(f"{1.5 * spacing / np.sqrt(1.35 * MODULUS / DENSITY):.1g}"))
 
 
-def column_scene(kind, aspect, cells, angle=ANGLE):
-    """A cylinder on a rough floor, or a slab between smooth walls, open to one side. `angle` is that of the sand; the floor's stays."""
+def column_scene(context, kind, aspect, cells, angle=ANGLE):
+    """A quarter of a cylinder on a rough floor, between the smooth walls that its symmetry puts there, or a slab between smooth walls, open to
+    one side. `angle` is that of the sand; the floor's stays."""
     spacing, height = RADIUS / cells, aspect * RADIUS
     width = LAYERS * spacing
     if kind == "axisymmetric":
-        shape, position, walls = {"type": "cylinder", "radius": RADIUS, "height": height}, [0.0, 0.0, height / 2], []
+        arc = np.linspace(0, np.pi / 2, 65)
+        outline = [(0.0, 0.0), *zip((RADIUS * np.cos(arc)).tolist(), (RADIUS * np.sin(arc)).tolist())]
+        shape, position = prism(context.folder / f"quarter_{aspect:g}.obj", outline, 0.0, height, 2), [0.0, 0.0, 0.0]
+        walls, floor = smooth_walls(([1.0, 0.0, 0.0], [0.0, 0.0, 0.0]), ([0.0, 1.0, 0.0], [0.0, 0.0, 0.0])), lattice_gap(height, spacing)
     else:
-        shape, position, walls = box([RADIUS, width, height]), [RADIUS / 2, 0.0, height / 2], channel(width)
+        shape, position, walls, floor = box([RADIUS, width, height]), [RADIUS / 2, 0.0, height / 2], channel(width), 0.0
     return sand_scene({"spacing": spacing, "shape": shape, "position": position}, float(np.tan(np.radians(ANGLE))), walls, angle,
-                      3.5 * np.sqrt(height / 9.81) + 0.15, "volume_ratio")
+                      3.5 * np.sqrt(height / 9.81) + 0.15, "volume_ratio", floor=floor)
 
 
 # ---- slopes
@@ -109,21 +140,13 @@ def slope_margin(spacing):
 
 
 def slope_scene(context, angle, spacing, duration):
-    """A wedge of sand between smooth walls, on a floor that it cannot slide on; `angle` is its friction angle in plane flow. The lattice
-    takes whole layers of the wedge's extent: floor and wall stand where it begins, so that it does not fall onto them."""
+    """A wedge of sand between smooth walls, on a floor that it cannot slide on; `angle` is its friction angle in plane flow."""
     height, width = SLOPE_LENGTH * np.tan(np.radians(SLOPE)), LAYERS * spacing
-    corners = [(x, y, z) for y in (-width / 2, width / 2) for x, z in ((0, 0), (SLOPE_LENGTH, 0), (0, height))]
-    faces = [(1, 2, 3), (4, 6, 5), (1, 4, 5), (1, 5, 2), (1, 3, 6), (1, 6, 4), (2, 5, 6), (2, 6, 3)]
-    mesh = context.folder / f"wedge_{spacing:g}.obj"
-    mesh.write_text("".join(f"v {x} {y} {z}\n" for x, y, z in corners) + "".join(f"f {a} {b} {c}\n" for a, b, c in faces), encoding="utf-8")
-
-    def gap(extent):
-        return max(0.0, float(extent - round(extent / spacing) * spacing) / 2)
-
+    shape = prism(context.folder / f"wedge_{spacing:g}.obj", [(0.0, 0.0), (SLOPE_LENGTH, 0.0), (0.0, height)], -width / 2, width / 2, 1)
     walls = channel(width)
-    walls[0]["shape"]["point"][0] = gap(SLOPE_LENGTH)
-    return sand_scene({"spacing": spacing, "shape": {"type": "mesh", "file": str(mesh)}}, 2.0, walls, matched_angle(angle), duration, "velocity",
-                      step_for(spacing), gap(height))
+    walls[0]["shape"]["point"][0] = lattice_gap(SLOPE_LENGTH, spacing)
+    return sand_scene({"spacing": spacing, "shape": shape}, 2.0, walls, matched_angle(angle), duration, "velocity", step_for(spacing),
+                      lattice_gap(height, spacing))
 
 
 def wedge_angle(run):
@@ -267,10 +290,10 @@ def crest(points, distance, spacing):
 def measured(run, kind, spacing, aspect):
     """Run-out and height over the initial radius or width."""
     points = run.frame()["points"]
-    volume = aspect * RADIUS / len(points) * (np.pi * RADIUS**2 if kind == "axisymmetric" else LAYERS * spacing * RADIUS)
+    volume = aspect * RADIUS / len(points) * (np.pi / 4 * RADIUS**2 if kind == "axisymmetric" else LAYERS * spacing * RADIUS)
     if kind == "axisymmetric":
         distance = np.hypot(points[:, 0], points[:, 1])
-        edge = front(distance, volume, spacing, lambda a, b: np.pi * (b**2 - a**2))
+        edge = front(distance, volume, spacing, lambda a, b: np.pi / 4 * (b**2 - a**2))
     else:
         distance = points[:, 0]
         edge = front(distance, volume, spacing, lambda a, b: LAYERS * spacing * (b - a))
@@ -306,9 +329,9 @@ def run(context, result):
         return
     particles, aspects = (QUICK_PARTICLES, QUICK_ASPECTS) if context.quick else (PARTICLES, ASPECTS)
     cells = {kind: {a: cells_of(kind, a, particles[kind]) for a in aspects[kind]} for kind in aspects}
-    scenes = {f"{kind}_{a:g}": column_scene(kind, a, cells[kind][a]) for kind in cells for a in aspects[kind]}
+    scenes = {f"{kind}_{a:g}": column_scene(context, kind, a, cells[kind][a]) for kind in cells for a in aspects[kind]}
     weaker = [] if context.quick else [2.0, 4.0]
-    scenes.update({f"weaker_{a:g}": column_scene("plane", a, cells["plane"][a], matched_angle(ANGLE)) for a in weaker})
+    scenes.update({f"weaker_{a:g}": column_scene(context, "plane", a, cells["plane"][a], matched_angle(ANGLE)) for a in weaker})
     scenes = {**heap_scenes(context), **scenes, **slope_scenes(context)}
     runs = context.simulate_all(scenes)
     figure, axes = panels(2)
