@@ -329,7 +329,7 @@ def run(context, result):
         return
     particles, aspects = (QUICK_PARTICLES, QUICK_ASPECTS) if context.quick else (PARTICLES, ASPECTS)
     cells = {kind: {a: cells_of(kind, a, particles[kind]) for a in aspects[kind]} for kind in aspects}
-    scenes = {f"{kind}_{a:g}": column_scene(context, kind, a, cells[kind][a]) for kind in cells for a in aspects[kind]}
+    scenes = {f"{kind}_{a:g}": column_scene(context, kind, a, cells[kind][a]) for kind in cells for a in reversed(aspects[kind])}
     weaker = [] if context.quick else [2.0, 4.0]
     scenes.update({f"weaker_{a:g}": column_scene(context, "plane", a, cells["plane"][a], matched_angle(ANGLE)) for a in weaker})
     scenes = {**heap_scenes(context), **scenes, **slope_scenes(context)}
@@ -371,7 +371,8 @@ def run(context, result):
     for axis in axes:
         axis.legend(fontsize=8)
     result.remark("Resolution: all columns of a kind have the same number of particles, because they then cost alike; with the same number across the "
-                  "radius the tallest would cost sixteen times the lowest. Coarser particles run out less: they cannot show the thin toe of a deposit.")
+                  "radius the tallest would cost sixteen times the lowest. Coarser particles run out less: they cannot show the thin toe of a deposit. "
+                  "Of axisymmetric columns a quarter is simulated, between the smooth walls that their symmetry puts there.")
     result.remark(f"Plane heaps stay well above the law of Lube et al. and near that of Lajeunesse et al. The cone that has {ANGLE:g} degrees in triaxial "
                   f"compression has {plane_angle(ANGLE):.3g} in plane flow. A cone that has {ANGLE:g} degrees there ends within 16 % of Lube's heights but runs "
                   "out too far by two fifths (full form), because nothing else stops the sand: the side walls are smooth here, those of the channels "

@@ -22,10 +22,10 @@ class Failure(Exception):
 
 
 def volume(shape):
-    """Of a box, cylinder or ball [m^3]; other shapes count as nothing, so that they come last."""
+    """Of a box, cylinder or ball [m^3]; other shapes count as endless, so that they come first, in the order given."""
     radius = shape.get("radius", 0.0)
     known = {"box": np.prod(shape.get("size", 1.0)), "cylinder": np.pi * radius**2 * shape.get("height", 0.0), "sphere": 4 / 3 * np.pi * radius**3}
-    return known.get(shape["type"], 0.0)
+    return known.get(shape["type"], np.inf)
 
 
 def work(scene):
