@@ -34,12 +34,12 @@ def main():
     parser.add_argument("--cells", type=int, default=14, help="spacings to the column's radius")
     cells = parser.parse_args().cells
     spacing = RADIUS / cells
-    scenes = {}
+    place, scenes = context("figure13"), {}
     for name, options in WAYS.items():
-        scene = column_scene("axisymmetric", ASPECT, cells)
+        scene = column_scene(place, "axisymmetric", ASPECT, cells)
         scene["solver"].update(options)
         scenes[name.replace(", ", "_").replace(" ", "").replace("'", "")] = scene
-    runs = context("figure13").simulate_all(scenes)
+    runs = place.simulate_all(scenes)
     law, height_law = float(runout_law("axisymmetric", ASPECT)), float(height_laws("axisymmetric", ASPECT)[0])
     rows = []
     for name, one in zip(WAYS, (runs[key] for key in scenes)):

@@ -77,8 +77,8 @@ def prism(file, outline, bottom, top, axis):
     sides = [(k, (k + 1) % count) for k in range(count)]
     faces = [(0, k + 1, k) for k in range(1, count - 1)] + [(count, count + k, count + k + 1) for k in range(1, count - 1)]
     faces += [face for a, b in sides for face in ((a, b, b + count), (a, b + count, a + count))]
-    file.write_text("".join(f"v {x} {y} {z}\n" for x, y, z in corners) +
-                    "".join("f " + " ".join(str(k + 1) for k in (face if axis == 2 else reversed(face))) + "\n" for face in map(tuple, faces)),
+    outward = faces if axis == 2 else [face[::-1] for face in faces]  # x, z, y are left-handed
+    file.write_text("".join(f"v {x} {y} {z}\n" for x, y, z in corners) + "".join(f"f {a + 1} {b + 1} {c + 1}\n" for a, b, c in outward),
                     encoding="utf-8")
     return {"type": "mesh", "file": str(file)}
 

@@ -165,7 +165,7 @@ def run(context, result):
         "specimen": lambda s: specimen_scene("hencky", "xpbi", s, 0.5),
         "drawn": drawn_scene,
         "dropped": dropped_scene,
-        "column": lambda s: column_scene("plane", 1.0, round(RADIUS / s)),
+        "column": lambda s: column_scene(context, "plane", 1.0, round(RADIUS / s)),
     }
     scenes = {}
     for name in make:
