@@ -564,11 +564,10 @@ TEST_F(CheckpointFile, ForeignAndOtherVersionsAreNamed) {
 TEST_F(Csv, NumbersReadBackToTheSameDouble) {
   const std::vector<double> values{0,   -0.0, 1, 0.1, 1.0 / 3, 1e-300, 5e-324, 1.7976931348623157e308, -123456789.125,
                                    1e22};
-  CsvTable table({"n", "value"});
+  CsvFile table(folder_ / "t.csv", {"n", "value"});
   for (std::size_t i = 0; i < values.size(); ++i) table.add({static_cast<double>(i), values[i]});
-  write_whole(folder_ / "t.csv", table.text());
+  table.write();
   const auto read = CsvTable::read(folder_ / "t.csv");
-  EXPECT_EQ(read.text(), table.text());
   EXPECT_EQ(read.rows(), values.size());
   const auto column = read.column("value");
   ASSERT_EQ(column.size(), values.size());
@@ -579,31 +578,63 @@ TEST_F(Csv, NumbersReadBackToTheSameDouble) {
 }
 
 TEST_F(Csv, TheTextIsShortAndPlain) {
-  CsvTable table({"step", "time", "tip.x"});
+  CsvFile table(folder_ / "t.csv", {"step", "time", "tip.x"});
   table.add({1, 0.1, 100000});
   table.add({2, 0.2, std::nan("")});
-  EXPECT_EQ(table.text(), "step,time,tip.x\n1,0.1,100000\n2,0.2,nan\n");
+  table.write();
+  EXPECT_EQ(read_whole(folder_ / "t.csv"), "step,time,tip.x\n1,0.1,100000\n2,0.2,nan\n");
   EXPECT_THROW(table.add({1, 2}), std::invalid_argument);
 }
 
 TEST_F(Csv, ATableCutAndContinuedIsTheTableOfOneRun) {
-  CsvTable straight({"step", "x"});
-  for (int i = 0; i < 100; ++i) straight.add({static_cast<double>(i), std::sin(i)});
+  const auto add = [](CsvFile& table, std::size_t from, std::size_t to) {
+    for (std::size_t i = from; i < to; ++i) table.add({static_cast<double>(i), std::sin(i)});
+    table.write();
+  };
+  CsvFile straight(folder_ / "straight.csv", {"step", "x"});
+  add(straight, 0, 100);
+  const auto whole = read_whole(folder_ / "straight.csv");
   for (const std::size_t kept : {std::size_t{0}, std::size_t{1}, std::size_t{57}, std::size_t{100}}) {
-    write_whole(folder_ / "t.csv", straight.text());
-    auto resumed = CsvTable::read(folder_ / "t.csv");
-    resumed.truncate(kept);
+    write_whole(folder_ / "t.csv", whole);
+    CsvFile resumed(folder_ / "t.csv", {"step", "x"});
+    resumed.go_on(kept);
     ASSERT_EQ(resumed.rows(), kept);
-    for (std::size_t i = kept; i < 100; ++i) resumed.add({static_cast<double>(i), std::sin(i)});
-    EXPECT_EQ(resumed.text(), straight.text()) << kept;
+    add(resumed, kept, 80);
+    add(resumed, std::max<std::size_t>(kept, 80), 100);
+    EXPECT_EQ(read_whole(folder_ / "t.csv"), whole) << kept;
   }
+}
+
+TEST_F(Csv, ATableGrowsOverItsRemovedName) {
+  CsvFile table(folder_ / "t.csv", {"x"});
+  table.add({1});
+  table.write();
+  fs::remove(folder_ / "t.csv");
+  table.add({2});
+  table.write();
+  EXPECT_EQ(read_whole(folder_ / "t.csv"), "x\n1\n2\n");
+}
+
+/// Rows that could not be written are written with the next ones.
+TEST_F(Csv, AFullDiskLosesNoRow) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
+  CsvFile table(folder_ / "t.csv", {"x"});
+  table.add({1});
+  table.write();
+  fs::create_symlink("/dev/full", folder_ / fmt::format(".t.csv.tmp-{}", ::getpid()));
+  table.add({2});
+  EXPECT_THROW(table.write(), SimulationError);
+  EXPECT_EQ(read_whole(folder_ / "t.csv"), "x\n1\n");
+  table.add({3});
+  table.write();
+  EXPECT_EQ(read_whole(folder_ / "t.csv"), "x\n1\n2\n3\n");
 }
 
 TEST_F(Csv, AwkwardColumnNamesSurvive) {
   const std::vector<std::string> names{"a,b", "say \"x\"", "two\nlines", "plain", ""};
-  CsvTable table(names);
+  CsvFile table(folder_ / "t.csv", names);
   table.add({1, 2, 3, 4, 5});
-  write_whole(folder_ / "t.csv", table.text());
+  table.write();
   const auto read = CsvTable::read(folder_ / "t.csv");
   EXPECT_EQ(read.columns(), names);
   EXPECT_EQ(read.column("two\nlines"), std::vector<double>{3});

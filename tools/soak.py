@@ -68,7 +68,7 @@ def main(program, folder, threads):
           f" ({100 * growth:+.2f} %)")  # fmt: skip
     print(f"speed: {1 / rate_first:.1f} s of processor time per frame in the first quarter, {1 / rate_last:.1f} s in the"
           f" last ({100 * speed:.0f} % of the speed)")  # fmt: skip
-    # Tables of every step are kept in memory, a few hundred bytes each: the bound lets them grow, and nothing else.
+    # Nothing that a run keeps grows with its steps: what is left is the allocator's.
     return 1 if growth > 0.02 or speed < 0.8 else 0
 
 

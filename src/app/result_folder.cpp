@@ -89,8 +89,8 @@ ResultFolder::ResultFolder(fs::path folder, const scene::Scene& scene, Existing 
     : folder_(std::move(folder)),
       existing_(existing),
       scene_(scene),
-      history_(history_columns(scene)),
-      probes_(probe_columns(scene)) {
+      history_(folder_ / "history.csv", history_columns(scene)),
+      probes_(folder_ / "probes.csv", probe_columns(scene)) {
   check_existing();
   if (existing_ == Existing::resume) read_checkpoint();
 }
@@ -162,21 +162,6 @@ void ResultFolder::read_checkpoint() {
   checkpoint_ = std::move(checkpoint);
 }
 
-io::CsvTable ResultFolder::read_table(const std::string& name, const io::CsvTable& expected, std::size_t rows) const {
-  const auto refuse = [&](const std::string& why) {
-    throw InputError(
-        fmt::format("{} can't be gone on with: {}. Put back the file that the run wrote, or start the run "
-                    "again with --force.",
-                    (folder_ / name).string(), why));
-  };
-  if (!fs::exists(folder_ / name)) refuse("it is missing");
-  auto table = io::CsvTable::read(folder_ / name);
-  if (table.columns() != expected.columns()) refuse("its columns are not those of this run");
-  if (table.rows() < rows) refuse(fmt::format("the checkpoint counts {} rows in it, it has {}", rows, table.rows()));
-  table.truncate(rows);
-  return table;
-}
-
 double ResultFolder::restore(Solver& solver) {
   const auto block = std::find_if(checkpoint_->blocks.begin(), checkpoint_->blocks.end(),
                                   [](const auto& b) { return b.name == bookkeeping; });
@@ -186,11 +171,12 @@ double ResultFolder::restore(Solver& solver) {
                                           reinterpret_cast<const char*>(block->bytes.data()) + block->bytes.size());
   std::vector<StateBlock> blocks;
   for (auto& b : checkpoint_->blocks) blocks.push_back({b.name, std::move(b.bytes)});
-  history_ = read_table("history.csv", history_, json.at("history_rows").get<std::size_t>());
+  history_.go_on(json.at("history_rows").get<std::size_t>());
   if (!scene_.probes.empty())
-    probes_ = read_table("probes.csv", probes_, json.at("probe_rows").get<std::size_t>());
+    probes_.go_on(json.at("probe_rows").get<std::size_t>());
   else  // the times alone, which the history has too: earlier versions wrote no such file
-    for (const double time : history_.column("time")) probes_.add({time});
+    for (const double time : io::CsvTable::read(history_.path()).column("time"))
+      if (probes_.rows() < history_.rows()) probes_.add({time});
   frames_.clear();
   for (const auto& frame : json.at("frames")) {
     frames_.emplace_back(frame.at(0).get<double>(), frame.at(1).get<std::string>());
@@ -250,8 +236,8 @@ void ResultFolder::drop_last_frame() {
 }
 
 void ResultFolder::write_tables() {
-  io::write_whole(folder_ / "history.csv", history_.text());
-  io::write_whole(folder_ / "probes.csv", probes_.text());
+  history_.write();
+  probes_.write();
 }
 
 void ResultFolder::write_checkpoint(Solver& solver, double wall_seconds) {

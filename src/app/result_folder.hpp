@@ -45,15 +45,13 @@ class ResultFolder {
   void check_existing() const;
   void clear();
   void read_checkpoint();
-  /// The first rows of a table on disk, which must be one of this run.
-  [[nodiscard]] io::CsvTable read_table(const std::string& name, const io::CsvTable& expected, std::size_t rows) const;
 
   std::filesystem::path folder_;
   Existing existing_;
   const scene::Scene& scene_;
   std::optional<io::FolderLock> lock_;
   std::optional<io::Checkpoint> checkpoint_;
-  io::CsvTable history_, probes_;
+  io::CsvFile history_, probes_;
   std::vector<std::pair<double, std::string>> frames_;
 };
 

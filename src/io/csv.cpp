@@ -74,12 +74,6 @@ bool take_row(std::string_view line, std::size_t columns, Use use) {
 
 }  // namespace
 
-CsvTable::CsvTable(std::vector<std::string> columns) : columns_(std::move(columns)) {
-  if (columns_.empty()) throw std::invalid_argument("a table needs at least one column");
-  text_ = joined(columns_, ",", quoted) + '\n';
-  header_size_ = text_.size();
-}
-
 CsvTable CsvTable::read(const std::filesystem::path& file) {
   CsvTable table;
   table.text_ = read_whole(file);
@@ -99,23 +93,10 @@ CsvTable CsvTable::read(const std::filesystem::path& file) {
   return table;
 }
 
-void CsvTable::add(const std::vector<double>& row) {
-  if (row.size() != columns_.size())
-    throw std::invalid_argument(fmt::format("a row of {} numbers for {} columns", row.size(), columns_.size()));
-  for (std::size_t i = 0; i < row.size(); ++i) {
-    if (i > 0) text_ += ',';
-    fmt::format_to(std::back_inserter(text_), "{}", row[i]);
-  }
-  text_ += '\n';
-  ++rows_;
-}
-
-void CsvTable::truncate(std::size_t rows) {
-  if (rows >= rows_) return;
+std::size_t CsvTable::size_of(std::size_t rows) const {
   std::size_t end = header_size_;
-  for (std::size_t i = 0; i < rows; ++i) end = text_.find('\n', end) + 1;
-  text_.resize(end);
-  rows_ = rows;
+  for (std::size_t i = 0; i < std::min(rows, rows_); ++i) end = text_.find('\n', end) + 1;
+  return end;
 }
 
 std::vector<double> CsvTable::column(std::string_view name) const {
@@ -134,6 +115,44 @@ std::vector<double> CsvTable::column(std::string_view name) const {
     rest.remove_prefix(length + 1);
   }
   return values;
+}
+
+CsvFile::CsvFile(std::filesystem::path file, std::vector<std::string> columns)
+    : columns_(std::move(columns)), file_(std::move(file)) {
+  if (columns_.empty()) throw std::invalid_argument("a table needs at least one column");
+  pending_ = joined(columns_, ",", quoted) + '\n';
+}
+
+void CsvFile::add(const std::vector<double>& row) {
+  if (row.size() != columns_.size())
+    throw std::invalid_argument(fmt::format("a row of {} numbers for {} columns", row.size(), columns_.size()));
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (i > 0) pending_ += ',';
+    fmt::format_to(std::back_inserter(pending_), "{}", row[i]);
+  }
+  pending_ += '\n';
+  ++rows_;
+}
+
+void CsvFile::go_on(std::size_t rows) {
+  const auto refuse = [&](const std::string& why) {
+    throw InputError(
+        fmt::format("{} can't be gone on with: {}. Put back the file that the run wrote, or start the run "
+                    "again with --force.",
+                    path().string(), why));
+  };
+  if (!std::filesystem::exists(path())) refuse("it is missing");
+  const auto table = CsvTable::read(path());
+  if (table.columns() != columns_) refuse("its columns are not those of this run");
+  if (table.rows() < rows) refuse(fmt::format("the checkpoint counts {} rows in it, it has {}", rows, table.rows()));
+  file_.go_on(table.size_of(rows));
+  pending_.clear();
+  rows_ = rows;
+}
+
+void CsvFile::write() {
+  file_.write(pending_);
+  pending_.clear();
 }
 
 }  // namespace ductile::io

@@ -149,6 +149,16 @@ bool is_temporary_name(const std::string& name) {
   return !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
+[[noreturn]] void fail_to_read(const fs::path& file, int code) {
+  throw InputError(fmt::format("cannot read {}: {}", file.string(), reason(code)));
+}
+
+int open_to_read(const fs::path& file) {
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) fail_to_read(file, errno);
+  return descriptor;
+}
+
 }  // namespace
 
 void write_whole(const fs::path& file, std::string_view bytes) {
@@ -164,9 +174,7 @@ void write_whole(const fs::path& file, std::span<const std::string_view> pieces)
 }
 
 std::string read_whole(const fs::path& file) {
-  const auto fail = [&](int code) { throw InputError(fmt::format("cannot read {}: {}", file.string(), reason(code))); };
-  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) fail(errno);
+  const int descriptor = open_to_read(file);
   std::string text;
   struct stat status {};
   // One byte more than the file holds, so that its end shows without growing the text.
@@ -180,7 +188,7 @@ std::string read_whole(const fs::path& file) {
     if (count < 0) {
       const int code = errno;
       ::close(descriptor);
-      fail(code);
+      fail_to_read(file, code);
     }
     if (count == 0) break;
     used += static_cast<std::size_t>(count);
@@ -188,6 +196,40 @@ std::string read_whole(const fs::path& file) {
   ::close(descriptor);
   text.resize(used);
   return text;
+}
+
+void GrowingFile::open() {
+  close();
+  descriptor_ = open_to_read(file_);
+}
+
+void GrowingFile::close() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  descriptor_ = -1;
+}
+
+void GrowingFile::go_on(std::size_t size) {
+  open();
+  size_ = size;
+}
+
+void GrowingFile::write(std::string_view more) {
+  Output output(file_, size_ + more.size());
+  std::string piece(std::min<std::size_t>(size_, 1 << 16), '\0');
+  for (std::size_t done = 0; done < size_;) {
+    const ssize_t count =
+        ::pread(descriptor_, piece.data(), std::min(piece.size(), size_ - done), static_cast<off_t>(done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0)
+      throw SimulationError(fmt::format("cannot read back {}: {}", file_.string(),
+                                        count < 0 ? reason(errno) : "another program has cut it short"));
+    output.write(std::string_view(piece).substr(0, static_cast<std::size_t>(count)));
+    done += static_cast<std::size_t>(count);
+  }
+  output.write(more);
+  output.keep();
+  open();
+  size_ += more.size();
 }
 
 void remove_stale_temporaries(const fs::path& folder) {

@@ -16,6 +16,30 @@ void write_whole(const std::filesystem::path& file, std::span<const std::string_
 /// The whole file; throws InputError when it can't be read.
 [[nodiscard]] std::string read_whole(const std::filesystem::path& file);
 
+/// A file that grows: every write replaces it, whole or not at all, by what it held and more. What is on disk is not
+/// kept in memory but read back, also when the name has been removed meanwhile.
+class GrowingFile {
+ public:
+  explicit GrowingFile(std::filesystem::path file) : file_(std::move(file)) {}
+  ~GrowingFile() { close(); }
+  GrowingFile(const GrowingFile&) = delete;
+  GrowingFile& operator=(const GrowingFile&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const { return file_; }
+  /// Goes on behind the first `size` bytes of the file on disk; throws InputError when it can't be read.
+  void go_on(std::size_t size);
+  /// Throws SimulationError as write_whole() does, and then has written nothing.
+  void write(std::string_view more);
+
+ private:
+  void open();
+  void close();
+
+  std::filesystem::path file_;
+  int descriptor_ = -1;
+  std::size_t size_ = 0;
+};
+
 /// Removes what killed runs left beside the files of `folder` (not below it). Hold the FolderLock: a live run's
 /// unfinished file looks the same.
 void remove_stale_temporaries(const std::filesystem::path& folder);
