@@ -234,8 +234,8 @@ std::pair<double, double> correction_imbalance(GradientKind kind, bool gauss_sei
                patch.increment.data(), patch.gradient.data(), patch.material, constants, 0, patch.n,
                patch.multiplier.data(), nullptr, patch.line.data()});
     launch(queue, "corrections", patch.n,
-           ApplyCorrections<double, Columns, true>{patch.pairs(), patch.moments(), patch.line.data(),
-                                                   patch.position.data(), patch.increment.data(), nullptr});
+           ApplyCorrections<double, Columns, true, 0>{patch.pairs(), patch.moments(), patch.line.data(),
+                                                      patch.position.data(), patch.n, patch.increment.data(), nullptr});
   }
   const auto after = patch.increment.download();
   Vec3<double> force{0, 0, 0}, torque{0, 0, 0};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/math/lanes.hpp"
+#include "kernels/math/prefetch.hpp"
 #include "kernels/xpbd/constraint.hpp"
 
 namespace ductile {
@@ -47,7 +48,10 @@ struct UpdateMultipliers {
     Lanes at;
     const std::size_t begin = first + item * Width;
     const int count = last - begin < Width ? int(last - begin) : Width;
-    for (int l = 0; l < count; ++l) gather(at, begin + std::size_t(l), l);
+    for (int l = 0; l < count; ++l) {
+      if constexpr (Width > 1) fetch_ahead(begin + Width, std::size_t(l));
+      gather(at, begin + std::size_t(l), l);
+    }
     respond(at, begin, count);
     const StepConstants<Real> constants = step;
     constants.printed_constraint ? solve<true>(constants, at, begin, count) : solve<false>(constants, at, begin, count);
@@ -62,6 +66,22 @@ struct UpdateMultipliers {
     Mat3Lanes<Real, Width> moment;
     BitsOf<Real> invalid[Width];
   };
+
+  /// Particle l's share of what the next work-item will read and write. From so many arrays, and across the pages of
+  /// memory, a processor does not fetch that by itself; asked for all at once, it would have to wait for it.
+  [[gnu::always_inline]] void fetch_ahead(std::size_t next, std::size_t l) const {
+    if (next + Width > last) return;
+    const std::size_t i = next + l;
+    pairs.fetch_ahead(i);
+    prefetch(displacement_gradient + i);
+    prefetch(line + i);
+    moments.fetch_ahead(next, Width, l);
+    const std::size_t j = pairs.last_neighbor(i - Width) + Width;
+    if (j >= last) return;
+    prefetch(pairs.rest + j);
+    prefetch(increment + j);
+    if constexpr (Penalty) prefetch(position + j);
+  }
 
   [[gnu::always_inline]] void gather(Lanes& at, std::size_t i, int l) const {
     const Mat3<Real> H = displacement_gradient[i];
@@ -175,17 +195,20 @@ struct UpdateMultipliers {
   }
 };
 
-/// Second pass: every particle gathers the corrections of the constraints it takes part in.
-template <class Real, int Columns, bool Penalty>
+/// Second pass: every particle gathers the corrections of the constraints it takes part in. What is read is fetched
+/// `Ahead` particles before, on processors that gain by it.
+template <class Real, int Columns, bool Penalty, int Ahead>
 struct ApplyCorrections {
   RestNeighbors<Real> pairs;
   MomentPlanes<const Real, Columns> moments;
   const CorrectionLine<Real, Columns>* line;
   const Vec4<Real>* position;
+  std::size_t particles;
   Vec4<Real>* increment;
   Vec4<Real>* held;  // what the constraints did to particles of infinite mass, N s^2; null: not wanted
 
   void operator()(std::size_t i) const {
+    if constexpr (Ahead > 0) fetch_ahead(i);
     const CorrectionLine<Real, Columns>& own = line[i];
     const Vec8<Real> X0(own.c0[3]), X1(own.c1[3]), X2(own.c2[3]);
     // The fourth place of a difference of positions is then the sum of both penalties.
@@ -209,6 +232,14 @@ struct ApplyCorrections {
     const Real volume = pairs.rest[i][3], inverse_mass = position[i][3];
     if (held != nullptr && inverse_mass == Real(0)) held[i] -= total * volume;
     increment[i] = padded(xyz(increment[i]) - (inverse_mass * volume) * xyz(total));
+  }
+
+ private:
+  [[gnu::always_inline]] void fetch_ahead(std::size_t i) const {
+    const std::size_t j = pairs.last_neighbor(i) + Ahead;
+    if (j >= particles) return;
+    prefetch(line + j);
+    pairs.fetch_ahead(i + Ahead);
   }
 };
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "kernels/math/mat3_planes.hpp"
+#include "kernels/math/prefetch.hpp"
 #include "kernels/math/pseudo_inverse.hpp"
 #include "kernels/math/sym3.hpp"
 #include "kernels/math/vec8.hpp"
@@ -34,6 +35,19 @@ struct RestNeighbors {
   const Real* value;       // V_j W_ij, only for gradients of four columns
   const Vec4<Real>* rest;  // X_i, V_i
 
+  /// The neighbour of particle i that lies last in memory: where particles lie in rows and layers, those before i have
+  /// not read it. Of a particle without any, that of another.
+  [[gnu::always_inline]] std::uint32_t last_neighbor(std::size_t i) const {
+    return start[i + 1] == 0 ? 0 : index[start[i + 1] - 1];
+  }
+  /// Asks for the pairs of particle i, as many as most have.
+  [[gnu::always_inline]] void fetch_ahead(std::size_t i) const {
+    const std::uint32_t first = start[i];
+    prefetch(index + first);
+    prefetch(index + first + 16);
+    prefetch(weight + first);
+    prefetch(weight + first + 64 / sizeof(Real));
+  }
   /// Calls visit(s, p_ij) for every pair s of particle i.
   template <class Visit>
   void for_each(std::size_t i, const Visit& visit) const {
@@ -112,6 +126,13 @@ struct MomentPlanes {
     return m;
   }
   [[gnu::always_inline]] Vec3<Real> lever(std::size_t i) const { return vector(matrix_numbers + 6, i); }
+  /// Asks for the share l of what `width` particles from `first` on have.
+  [[gnu::always_inline]] void fetch_ahead(std::size_t first, std::size_t width, std::size_t l) const {
+    constexpr std::size_t line = 64 / sizeof(Real);
+    const std::size_t lines = width / line;  // of a plane
+    for (std::size_t k = l * numbers * lines / width; k < (l + 1) * numbers * lines / width; ++k)
+      prefetch(data + k / lines * stride + first + k % lines * line);
+  }
   void store(std::size_t i, const RestMoments<Real, Columns>& m) const {
     if constexpr (Columns == 3) {
       put_symmetric(0, i, m.matrix.linear);

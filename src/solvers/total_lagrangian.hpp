@@ -58,11 +58,12 @@ class TotalLagrangian final : public ParticleSolver<Real> {
     DeviceArray<std::uint32_t> block_start, block_member;
     std::array<Range, 8> colour;
   };
-  /// Particles per work-item of UpdateMultipliers: a few where the compiler makes vector instructions of loops.
+  /// Particles per work-item of UpdateMultipliers: a few where the compiler makes vector instructions of loops; and how
+  /// many particles ahead ApplyCorrections fetches.
 #if defined(DUCTILE_BACKEND_HOST)
-  static constexpr int multiplier_width = 32;
+  static constexpr int multiplier_width = 32, corrections_ahead = 16;
 #else
-  static constexpr int multiplier_width = 1;
+  static constexpr int multiplier_width = 1, corrections_ahead = 0;
 #endif
 
   void build_pairs();

@@ -265,8 +265,8 @@ template <class Real, int Columns>
 void TotalLagrangian<Real, Columns>::apply_corrections() {
   const auto apply = [&]<bool Penalty>() {
     launch(queue_, "xpbd.corrections", particles(),
-           ApplyCorrections<Real, Columns, Penalty>{pairs(), moments(), line_.data(), position_.data(),
-                                                    increment_.data(), held_.data()});
+           ApplyCorrections<Real, Columns, Penalty, corrections_ahead>{
+               pairs(), moments(), line_.data(), position_.data(), particles(), increment_.data(), held_.data()});
   };
   scene_.solver.hourglass > 0 ? apply.template operator()<true>() : apply.template operator()<false>();
 }

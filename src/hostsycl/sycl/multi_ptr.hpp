@@ -22,7 +22,7 @@ class multi_ptr {
     constexpr std::size_t line = 64;
     const std::size_t bytes = elements * sizeof(T);
     for (std::size_t at = 0; at < bytes; at += line) __builtin_prefetch(pointer_ + at);
-    if (bytes > 0) __builtin_prefetch(pointer_ + bytes - 1);
+    if (bytes > alignof(T)) __builtin_prefetch(pointer_ + bytes - 1);  // else it lies in one line
   }
 
  private:
