@@ -212,13 +212,19 @@ struct ScalarMultiplier {
   Kick<Real> solve(const Material& material, const StepConstantsXpbi<Real>& step, const Neighborhood<Real, Memory>& n,
                    const LocalStep<Real>& local, bool crushed, Real rest_volume, Real inverse_mass,
                    std::size_t i) const {
-    const auto response = material.respond(local.deformation, i);
-    const auto joint =
-        joint_constraint(response.energy, response.stress, held_misfit(n, local, crushed, response.yield_strain), step,
-                         n, local, inverse_mass);
+    const auto joint = constraint(material, step, n, local, crushed, inverse_mass, i);
     const auto update = scalar_update(step, joint, multiplier[i], rest_volume);
     multiplier[i] += update.change;
     return {update.scale * joint.stress, update.scale * joint.penalty, update.violation};
+  }
+
+  template <bool Memory, class Material>
+  static JointConstraint<Real> constraint(const Material& material, const StepConstantsXpbi<Real>& step,
+                                          const Neighborhood<Real, Memory>& n, const LocalStep<Real>& local,
+                                          bool crushed, Real inverse_mass, std::size_t i) {
+    const auto response = material.respond(local.deformation, i);
+    return joint_constraint(response.energy, response.stress, held_misfit(n, local, crushed, response.yield_strain),
+                            step, n, local, inverse_mass);
   }
 };
 

@@ -136,12 +136,14 @@ struct ReleasingMultiplier {
   Kick<Real> solve(const Material& material, const StepConstantsXpbi<Real>& step, const Neighborhood<Real, Memory>& n,
                    const LocalStep<Real>& local, bool crushed, Real rest_volume, Real inverse_mass,
                    std::size_t i) const {
-    const Real before = scalar.multiplier[i];
-    Kick<Real> kick = scalar.solve(material, step, n, local, crushed, rest_volume, inverse_mass, i);
-    // The multiplier stays as it is only where the constraint has no direction.
-    if (before != Real(0) && scalar.multiplier[i] == before && squared_norm(kick.stress) == Real(0)) {
+    const auto joint = scalar.constraint(material, step, n, local, crushed, inverse_mass, i);
+    const auto update = scalar_update(step, joint, scalar.multiplier[i], rest_volume);
+    Kick<Real> kick{update.scale * joint.stress, update.scale * joint.penalty, update.violation};
+    if (joint.C < step.tiny) {
       kick.stress = (-step.relaxation) * stress[i];
-      scalar.multiplier[i] = (Real(1) - step.relaxation) * before;
+      scalar.multiplier[i] *= Real(1) - step.relaxation;
+    } else {
+      scalar.multiplier[i] += update.change;
     }
     stress[i] += kick.stress;
     return kick;

@@ -103,10 +103,8 @@ void Xpbi<Real, Memory>::build_groups() {
     // Pair and tensor multipliers are made for stresses in the present shape.
     group.unloaded_shape = Memory && scene_.solver.multiplier == scene::Multiplier::scalar &&
                            std::holds_alternative<std::monostate>(source.plastic);
-    // A strain of one rounding unit has no direction left. Grains that open are left with a few, which must not pass
-    // for a stress that still acts.
-    const double rounding_units = scene_.solver.release ? 16 : 1;
-    group.constants.tiny = Real(rounding_units * double(std::numeric_limits<Real>::epsilon()) * std::sqrt(modulus));
+    // A strain of one rounding unit has no direction left.
+    group.constants.tiny = Real(double(std::numeric_limits<Real>::epsilon()) * std::sqrt(modulus));
     group.constants.violation_scale = Real(1 / std::sqrt(modulus));
     group.wave_way = Real(wave_speed(source) * dt);
     if (group.rests()) {
