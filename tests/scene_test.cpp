@@ -681,6 +681,12 @@ TEST_F(SceneReader, ReportsAMeshThatCannotBeUsedWhereTheSceneNamesIt) {
       << report_text;
 }
 
+TEST_F(SceneReader, AnInitialStateWithoutAnyMaterialIsOneProblem) {
+  const auto text = report_on(fs::path(DUCTILE_SOURCE_DIR "/fuzz/corpus/scene/initial_without_material.toml"));
+  EXPECT_NE(text.find("materials is missing"), std::string::npos) << text;
+  EXPECT_EQ(text.find("initial needs"), std::string::npos) << text;
+}
+
 TEST_F(SceneReader, RefusesWhatIsNotASceneFile) {
   EXPECT_EQ(report_on(folder_ / "none.toml"),
             "none.toml: cannot be read: No such file or directory; check the path of the scene file");

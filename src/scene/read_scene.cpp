@@ -532,7 +532,8 @@ Scene read_top_level(Reader& in, const fs::path& file) {
   std::vector<std::string> bodies, fixtures, colliders, cuts, probes;
   for (auto& block : in.list("bodies", [&](Reader& inner) {
          auto block = read_bodies(inner, scene.materials, bodies, precision);
-         if (method == Method::xpbi && inner.has("initial") && !block.empty()) {
+         // Without any material the one that the body names can't be judged.
+         if (method == Method::xpbi && inner.has("initial") && !block.empty() && !scene.materials.empty()) {
            const bool elastic = std::holds_alternative<std::monostate>(scene.materials.at(block[0].material).plastic);
            if (!elastic || scene.solver.reference != Reference::memory || scene.solver.multiplier != Multiplier::scalar)
              inner.refuse("initial", "needs a body that knows its rest shape",
