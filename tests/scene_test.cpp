@@ -681,6 +681,12 @@ TEST_F(SceneReader, ReportsAMeshThatCannotBeUsedWhereTheSceneNamesIt) {
       << report_text;
 }
 
+TEST_F(SceneReader, AFileWithoutANameIsCalledEmpty) {
+  const std::string mesh = "bodies[0].shape={type=\"mesh\", file=\"\"}";
+  const auto text = report_on(write(minimal_), {mesh});
+  EXPECT_NE(text.find("bodies[0].shape.file = \"\" is empty"), std::string::npos) << text;
+}
+
 TEST_F(SceneReader, AnInitialStateWithoutAnyMaterialIsOneProblem) {
   const auto text = report_on(fs::path(DUCTILE_SOURCE_DIR "/fuzz/corpus/scene/initial_without_material.toml"));
   EXPECT_NE(text.find("materials is missing"), std::string::npos) << text;

@@ -282,10 +282,16 @@ std::string sha256_of_file(const fs::path& file) {
   return hash.hex();
 }
 
+/// With an empty name the folder of the scene would be looked at.
+bool refused_empty_name(Reader& in, const std::string& name) {
+  if (name.empty()) in.refuse("file", "is empty", "the name of a file (OBJ, STL, PLY or OFF)");
+  return name.empty();
+}
+
 geometry::Mesh read_mesh(Reader& in) {
   const auto name = in.get<std::string>("file");
   const auto scale = in.get<double>("scale");
-  if (!in.accepted("file") || !in.accepted("scale")) return {};
+  if (!in.accepted("file") || !in.accepted("scale") || refused_empty_name(in, name)) return {};
   const fs::path file = in.context().folder / name;
   try {
     auto triangles = std::make_shared<const geometry::TriangleMesh>(geometry::TriangleMesh::read(file, scale));
@@ -454,7 +460,7 @@ geometry::Patch read_patch(Reader& in) {
     return geometry::Patch::rectangle(in.get<double>("width"), in.get<double>("height"));
   const auto name = in.get<std::string>("file");
   const auto scale = in.get<double>("scale");
-  if (!in.accepted("file") || !in.accepted("scale")) return {};
+  if (!in.accepted("file") || !in.accepted("scale") || refused_empty_name(in, name)) return {};
   const fs::path file = in.context().folder / name;
   try {
     auto patch = geometry::Patch::read(file, scale);
