@@ -590,6 +590,10 @@ TEST_F(App, NumbersBeyondThePrecisionAreRefused) {
   };
   for (const std::string value : {"1e300", "1e-300", "1e39", "1e-40"}) {
     refused("materials.rubber.density=" + value, {"materials.rubber.density", "solver.precision = \"double\""});
+    if (value == "1e300") {  // the device squares stiffnesses
+      refused("materials.rubber.elastic.youngs_modulus=" + value, {"youngs_modulus", "any precision"});
+      continue;
+    }
     refused("materials.rubber.elastic.youngs_modulus=" + value, {"youngs_modulus", "single precision"});
     EXPECT_EQ(run({"check", at("scene.toml"), "--set", "materials.rubber.elastic.youngs_modulus=" + value, "--set",
                    "solver.precision=double"}),
