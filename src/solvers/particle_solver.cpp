@@ -33,7 +33,7 @@ Real von_mises(const Mat3<Real>& stress) {
 
 template <class Real>
 ParticleSolver<Real>::ParticleSolver(const scene::Scene& scene, Queue& queue)
-    : scene_(scene), queue_(queue), particles_(sample(scene)) {
+    : scene_(scene), queue_(queue), particles_(sample(scene, &queue.device())) {
   refuse_empty_regions(scene_, particles_);
   upload_particles();
   build_fixtures();
