@@ -576,6 +576,9 @@ TEST_F(App, BadInputIsRefusedWithPlaceAndRemedy) {
       run({"check", at("scene.toml"), "--set", "bodies[0].position=[1e6, 0, 0]", "--set", "solver.precision=double"}),
       0)
       << error();
+  // There double precision would not help either.
+  expect_error(2, {"check", at("scene.toml"), "--set", "bodies[0].position=[1e30, 0, 0]"}, {"move the scene"});
+  EXPECT_EQ(error().find("double"), std::string::npos) << error();
   expect_error(3, {"run", at("scene.toml"), "-o", at("new"), "--device", "no such device"}, {"no such device"});
   write_scene("",
               "[[fixtures]]\nname = \"nowhere\"\nbody = \"block\"\nregion = { type = \"sphere\", radius = 0.1, "

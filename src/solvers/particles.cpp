@@ -137,11 +137,13 @@ void find_too_far(const scene::Scene& scene, BodyProblems& problems) {
     const auto& body = scene.bodies[b];
     const auto box = geometry::bounds(body.shape);
     const double far = std::max(box.min().cwiseAbs().maxCoeff(), box.max().cwiseAbs().maxCoeff());
-    if (far * rounding > 0.1 * body.spacing)
+    const auto too_far = [&](double unit) { return far * unit > 0.1 * body.spacing; };
+    const bool double_helps = !is_double && !too_far(std::numeric_limits<double>::epsilon());
+    if (too_far(rounding))
       problems.add(b, fmt::format("it reaches {:.3g} m from the origin, where {} precision rounds positions by {:.2g} "
                                   "m and its spacing is {:g} m\n    move the scene to the origin{}",
                                   far, is_double ? "double" : "single", far * rounding, body.spacing,
-                                  is_double ? "" : ", or use solver.precision = \"double\""));
+                                  double_helps ? ", or use solver.precision = \"double\"" : ""));
   }
 }
 
