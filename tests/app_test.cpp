@@ -648,6 +648,21 @@ TEST_F(App, LoadsBeyondAllBoundsEndTheRunInTheirFirstStep) {
   expect_end("bodies[0].velocity=[1e12, 0, 0]", {"diverged in step 1", "block", "1e+", "speed"});
 }
 
+TEST_F(App, DivergenceNamesWhatMayHaveCausedIt) {
+  write_scene();
+  // The volume of a particle is less than any number of single precision.
+  expect_error(
+      1,
+      {"run", at("scene.toml"), "-o", at("tiny"), "--set", "bodies[0].spacing=1e-14", "--set",
+       "bodies[0].shape.size=[3e-14, 3e-14, 3e-14]", "--set", "bodies[0].position=[0, 0, 0]", "--set", "colliders=[]"},
+      {"no number", "material \"rubber\"", "single precision", "time_step"});
+  EXPECT_EQ(error().find("farther"), std::string::npos) << error();
+  expect_error(1, {"run", at("scene.toml"), "-o", at("wide"), "--set", "bodies[0].initial.stretch=[1e16, 1, 1]"},
+               {"torn away", "initial.stretch"});
+}
+
+}
+
 TEST_F(App, NamesInASceneCantLeadOutOfTheFolder) {
   write_scene();
   std::string text = read(at("scene.toml"));
