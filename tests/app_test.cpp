@@ -138,7 +138,7 @@ TEST_F(App, RunLeavesWhatItPromises) {
   const auto record = nlohmann::json::parse(read(at("out") / "run.json"));
   for (const char* key : {"title", "scene_sha256", "version", "backend", "device", "compiler", "precision", "threads",
                           "particles", "mean_neighbours", "steps", "wall_seconds", "particle_iterations_per_second",
-                          "peak_memory_bytes", "phases", "status"})
+                          "peak_memory_bytes", "phases", "status", "overrides", "largest_youngs_modulus"})
     EXPECT_TRUE(record.contains(key)) << key;
   EXPECT_EQ(record.at("status"), "finished");
   EXPECT_EQ(record.at("particles"), 512);

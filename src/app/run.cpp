@@ -259,6 +259,12 @@ class Run {
   [[nodiscard]] const char* precision_name() const {
     return scene_.solver.precision == scene::Precision::double_precision ? "double" : "single";
   }
+  /// The scale of stresses, which rounding is relative to.
+  [[nodiscard]] double largest_youngs_modulus() const {
+    double largest = 0;
+    for (const auto& material : scene_.materials) largest = std::max(largest, material.elastic.youngs_modulus);
+    return largest;
+  }
   [[nodiscard]] double throughput() const { return step_seconds_ > 0 ? work() / step_seconds_ : 0; }
 
   void write_record(const std::string& status) {
@@ -269,6 +275,7 @@ class Run {
                                       {"scene", scene_.file.filename().string()},
                                       {"scene_sha256", scene_.sha256},
                                       {"scene_digest", scene_.digest},
+                                      {"overrides", options_.overrides},
                                       {"version", version},
                                       {"backend", backend_name()},
                                       {"device", queue_.device().name},
@@ -277,6 +284,7 @@ class Run {
                                       {"threads", queue_.threads()},
                                       {"particles", solver_->particles()},
                                       {"mean_neighbours", solver_->mean_neighbours()},
+                                      {"largest_youngs_modulus", largest_youngs_modulus()},
                                       {"time_step", scene_.solver.time_step},
                                       {"iterations", scene_.solver.iterations},
                                       {"steps", solver_->step()},
