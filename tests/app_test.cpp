@@ -354,7 +354,7 @@ TEST_F(App, FullDiskKeepsTheResultAndResumes) {
     setrlimit(RLIMIT_FSIZE, &limit);
   });
   EXPECT_EQ(code, 1);
-  for (const char* words : {"--resume", "ulimit -f"})
+  for (const char* words : {"no checkpoint in", "start again with", "--resume", "ulimit -f"})
     EXPECT_NE(error().find(words), std::string::npos) << words << " is not in " << error();
   for (const auto& entry : fs::recursive_directory_iterator(at("out")))
     EXPECT_EQ(entry.path().string().find(".tmp"), std::string::npos) << "torn file " << entry.path();
@@ -408,7 +408,10 @@ TEST_F(App, ExistingResultIsNeverOverwritten) {
     std::ofstream(at("out") / "particles" / mine) << "mine";
   expect_error(2, {"run", at("scene.toml"), "-o", at("out")}, {"--resume", "--force", at("out").string()});
   expect_error(2, {"run", at("scene.toml"), "-o", at("out"), "--resume", "--set", "solver.iterations=6"},
-               {"another scene"});
+               {"other --set values: none; now solver.iterations=6", "--force"});
+  EXPECT_EQ(read(at("out") / "history.csv"), before);
+  EXPECT_EQ(run({"run", at("scene.toml"), "-o", at("out"), "--resume", "--set", "solver.end_time=0.05"}), 0) << error();
+  EXPECT_NE(error().find("the longer result is kept"), std::string::npos) << error();
   EXPECT_EQ(read(at("out") / "history.csv"), before);
   EXPECT_EQ(run({"run", at("scene.toml"), "-o", at("out"), "--resume"}), 0) << "a complete run stays complete";
   EXPECT_EQ(read(at("out") / "history.csv"), before);
@@ -424,6 +427,45 @@ TEST_F(App, ExistingResultIsNeverOverwritten) {
   std::ofstream(at("mine") / "thesis.tex") << "years of work";
   expect_error(2, {"run", at("scene.toml"), "-o", at("mine")}, {"not empty", "-o"});
   EXPECT_EQ(read(at("mine") / "thesis.tex"), "years of work");
+}
+
+TEST_F(App, ResumeWithoutACheckpointRemovesNoResult) {
+  write_scene();
+  ASSERT_EQ(run({"run", at("scene.toml"), "-o", at("out"), "-q"}), 0) << error();
+  fs::remove(at("out") / "checkpoint.bin");
+  const std::string history = read(at("out") / "history.csv"), record = read(at("out") / "run.json");
+  expect_error(2, {"run", at("scene.toml"), "-o", at("out"), "--resume"}, {"complete", "--force", "-o"});
+  expect_error(2, {"run", at("scene.toml"), "-o", at("out"), "--resume", "--set", "solver.iterations=6"},
+               {"--set values", "--force", "-o"});
+  expect_error(2, {"run", "first_light", "-o", at("out"), "--resume"}, {"another scene", "--force", "-o"});
+  std::ofstream(at("out") / "run.json") << "{";
+  expect_error(2, {"run", at("scene.toml"), "-o", at("out"), "--resume"}, {"run.json", "--force", "-o"});
+  EXPECT_EQ(read(at("out") / "history.csv"), history);
+  EXPECT_TRUE(fs::exists(at("out") / "particles" / "particles_000006.vtp"));
+  // Only what was killed before its first checkpoint starts again.
+  auto killed = nlohmann::json::parse(record);
+  killed["status"] = "running";
+  std::ofstream(at("out") / "run.json") << killed.dump();
+  ASSERT_EQ(run({"run", at("scene.toml"), "-o", at("out"), "--resume"}), 0) << error();
+  EXPECT_NE(error().find("no checkpoint in"), std::string::npos) << error();
+  EXPECT_EQ(read(at("out") / "history.csv"), history);
+}
+
+TEST_F(App, AResultOfOtherDefaultsIsNotCalledAnotherScene) {
+  fs::copy(DUCTILE_TEST_DATA "/formats/v1", at("v1"), fs::copy_options::recursive);
+  const std::vector<std::string> resume{"run", at("v1/scene.toml"), "-o", at("v1/result"), "--resume"};
+  expect_error(2, resume, {"earlier version", "defaults differ", "--force"});
+  EXPECT_EQ(error().find("another scene"), std::string::npos) << error();
+  // A result that tells its --set values leaves only the defaults.
+  auto record = nlohmann::json::parse(read(at("v1/result/run.json")));
+  record["overrides"] = {"solver.end_time=4e-3"};
+  std::ofstream(at("v1/result/run.json")) << record.dump();
+  expect_error(2, resume, {"earlier version of Ductile, whose defaults differ. ", "--force"});
+  record["overrides"] = {"solver.iterations=3"};
+  std::ofstream(at("v1/result/run.json")) << record.dump();
+  expect_error(2, resume, {"other --set values: solver.iterations=3; now none", "--force"});
+  std::ofstream(at("v1/scene.toml"), std::ios::app) << "# changed\n";
+  expect_error(2, resume, {"another scene", "--force"});
 }
 
 TEST_F(App, ResumeTakesOnlyWhatTheRunItselfWrote) {

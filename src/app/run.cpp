@@ -90,12 +90,19 @@ class Run {
   int execute() {
     if (folder_.has_checkpoint()) {
       earlier_seconds_ = folder_.restore(*solver_);
-      if (solver_->step() >= schedule_.last_step) {
+      if (solver_->step() > schedule_.last_step) {
+        say(fmt::format("{} has {} steps already, beyond the {} that end at {:g} s: the longer result is kept.\n",
+                        folder_.path().string(), solver_->step(), schedule_.last_step, scene_.solver.end_time));
+        return 0;
+      }
+      if (solver_->step() == schedule_.last_step) {
         say(fmt::format("{} is complete already ({} steps).\n", folder_.path().string(), solver_->step()));
         return 0;
       }
       say(fmt::format("resuming at step {} (t = {:.4g} s)\n", solver_->step(), time()));
       drop_early_end();
+    } else if (options_.resume) {
+      say(fmt::format("there is no checkpoint in {} yet: the run starts again\n", folder_.path().string()));
     }
     greet();
     write_record("running");
@@ -113,6 +120,9 @@ class Run {
   }
 
   [[nodiscard]] std::string how_to_go_on() const {
+    if (!folder_.is_saved())
+      return fmt::format("There was no checkpoint in {} yet; start again with:\n  {}", folder_.path().string(),
+                         resume_command());
     return fmt::format("The result up to the last checkpoint is whole in {}; go on with:\n  {}",
                        folder_.path().string(), resume_command());
   }
@@ -318,7 +328,7 @@ int run(const RunOptions& options) {
   const auto output = options.output.empty() ? std::filesystem::path("results") / options.scene.stem() : options.output;
   if (options.resume && options.force) throw InputError("--resume and --force contradict each other: give one.");
   using Existing = ResultFolder::Existing;
-  ResultFolder folder(output, scene,
+  ResultFolder folder(output, scene, options.overrides,
                       options.resume  ? Existing::resume
                       : options.force ? Existing::replace
                                       : Existing::refuse);
