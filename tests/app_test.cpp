@@ -480,6 +480,10 @@ TEST_F(App, ResumeTakesOnlyWhatTheRunItselfWrote) {
   };
   refused("history.csv can't be gone on with: it is missing",
           [](const fs::path& out) { fs::remove(out / "history.csv"); });
+  refused("history.csv:3: 15 numbers", [](const fs::path& out) {
+    const std::string table = read(out / "history.csv");
+    std::ofstream(out / "history.csv") << table.substr(0, table.find('\n', table.find('\n') + 1) + 9);
+  });
   refused("columns", [](const fs::path& out) { std::ofstream(out / "history.csv") << "step,time\n0,0\n"; });
   refused("counts 121 rows in it, it has 2", [](const fs::path& out) {
     const std::string table = read(out / "probes.csv");
