@@ -780,7 +780,7 @@ TEST_F(App, CompareFindsWhereResultsDiffer) {
   const std::string record = read(at("b") / "run.json");
   for (const char* text : {"[1]", "\"text\"", "{"}) {
     std::ofstream(at("b") / "run.json") << text;
-    expect_error(2, {"compare", at("a"), at("b")}, {"run.json"});
+    expect_error(2, {"compare", at("a"), at("b")}, {"run.json", "--force"});
   }
   std::ofstream(at("b") / "run.json") << R"({"title": 3, "wall_seconds": "long"})";  // of some other version
   EXPECT_EQ(run({"compare", at("a"), at("b"), "--tolerance", "0"}), 0) << error();
@@ -788,7 +788,59 @@ TEST_F(App, CompareFindsWhereResultsDiffer) {
   std::ofstream(at("b") / "history.csv") << "a,b\n";
   expect_error(2, {"compare", at("a"), at("b")}, {(at("b") / "history.csv").string(), "time"});
   std::ofstream(at("b") / "particles" / "particles_000003.vtp") << "torn";
-  expect_error(2, {"compare", at("a"), at("b")}, {"particles_000003.vtp", "damaged"});
+  expect_error(2, {"compare", at("a"), at("b")}, {"particles_000003.vtp", "damaged", "--force"});
+  std::ofstream(at("b") / "particles.pvd") << "torn";
+  expect_error(2, {"compare", at("a"), at("b")}, {"particles.pvd", "damaged", "--force"});
+}
+
+TEST_F(App, CompareMatchesRowsOfTheSameTime) {
+  write_scene();
+  const auto simulate = [&](const char* name, const char* step) {
+    ASSERT_EQ(run({"run", at("scene.toml"), "-o", at(name), "-q", "--set", std::string("solver.time_step=") + step}), 0)
+        << error();
+  };
+  simulate("a", "1e-3");
+  simulate("b", "5e-4");
+  ASSERT_EQ(run({"compare", at("a"), at("b")}), 0) << error();
+  for (const char* words : {"history.csv, 121 rows of the same time", "probes.csv, 121 rows of the same time"})
+    EXPECT_NE(read(at("stdout")).find(words), std::string::npos) << read(at("stdout"));
+  // Steps that share the start alone; equal tables there would say nothing.
+  const std::string table = read(at("b") / "history.csv");
+  const auto head = table.find('\n') + 1, first = table.find('\n', head) + 1, second = table.find('\n', first);
+  std::string row = table.substr(first, second - first + 1);
+  row.replace(row.find("0.0005"), 6, "0.0007");
+  std::ofstream(at("b") / "history.csv") << table.substr(0, first) + row;
+  ASSERT_EQ(run({"compare", at("a"), at("b")}), 0) << error();
+  EXPECT_NE(read(at("stdout")).find("history.csv: no row after the start"), std::string::npos) << read(at("stdout"));
+}
+
+TEST_F(App, CompareTakesRoundingForNoStress) {
+  write_scene();
+  // A few particles in free fall around the origin: stresses of 1e-11 Pa, which single precision does not know.
+  const std::vector<std::string> fall{"colliders=[]",
+                                      "bodies[0].angular_velocity=[0, 0, 0]",
+                                      "bodies[0].position=[0, 0, 0]",
+                                      "bodies[0].shape.size=[0.3, 0.3, 0.3]",
+                                      "bodies[0].spacing=0.1",
+                                      "solver.end_time=5e-3"};
+  for (const std::string precision : {"single", "double"}) {
+    std::vector<std::string> words{"run", at("scene.toml"), "-o", at(precision), "-q"};
+    for (const auto& change : fall) words.insert(words.end(), {"--set", change});
+    words.insert(words.end(), {"--set", "solver.precision=" + precision});
+    ASSERT_EQ(run(words), 0) << error();
+  }
+  auto record = nlohmann::json::parse(read(at("single") / "run.json"));
+  EXPECT_EQ(record.at("largest_youngs_modulus"), 1e5);
+  EXPECT_EQ(record.at("overrides").size(), 7u);
+  EXPECT_EQ(record.at("overrides").at(0), "colliders=[]");
+  EXPECT_EQ(run({"compare", at("single"), at("double"), "--tolerance", "1e-2"}), 0) << read(at("stdout"));
+  // Without the modulus nothing tells rounding from stress.
+  for (const char* name : {"single", "double"}) {
+    record = nlohmann::json::parse(read(at(name) / "run.json"));
+    record.erase("largest_youngs_modulus");
+    std::ofstream(at(name) / "run.json") << record.dump();
+  }
+  EXPECT_EQ(run({"compare", at("single"), at("double"), "--tolerance", "1e-2"}), 1) << read(at("stdout"));
 }
 
 /// What bash offers for the words typed so far, one a line.

@@ -217,9 +217,8 @@ void add_compare(CLI::App& program, std::function<int()>& action) {
   command->footer(
       "A difference is the norm over the components of a field. It is relative to the largest norm in either result, "
       "for\n"
-      "positions to the size of the scene. Particles are matched by id, frames and rows by time. Exit code 0 whatever "
-      "the\n"
-      "differences are, unless --tolerance is given.\n"
+      "positions to the size of the scene, for stresses at least to the rounding of Young's modulus. Particles are\n"
+      "matched by id, frames and rows by time. Exit code 0 whatever the differences are, unless --tolerance is given.\n"
       "Examples:\n"
       "  ductile compare results/cpu results/gpu\n"
       "  ductile compare results/single results/double --tolerance 1e-3");
