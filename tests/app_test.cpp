@@ -707,6 +707,25 @@ TEST_F(App, DivergenceNamesWhatMayHaveCausedIt) {
                {"torn away", "initial.stretch"});
 }
 
+TEST_F(App, BodiesThatFlyApartAreWarnedOf) {
+  std::ofstream(at("spin.toml")) << R"([solver]
+method = "total-lagrangian"
+time_step = 1e-3
+end_time = 5e-3
+[materials.rubber]
+density = 1000.0
+elastic = { youngs_modulus = 1e5, poisson_ratio = 0.3 }
+[[bodies]]
+name = "b"
+material = "rubber"
+spacing = 0.1
+shape = { type = "box", size = [0.3, 0.3, 0.3] }
+)";
+  ASSERT_EQ(run({"run", at("spin.toml"), "-o", at("still")}), 0) << error();
+  EXPECT_EQ(error().find("flew apart"), std::string::npos) << error();
+  ASSERT_EQ(run({"run", at("spin.toml"), "-o", at("spin"), "--set", "bodies.b.angular_velocity=[1e4,0,0]"}), 0)
+      << error();
+  EXPECT_NE(error().find("flew apart"), std::string::npos) << error();
 }
 
 TEST_F(App, NamesInASceneCantLeadOutOfTheFolder) {

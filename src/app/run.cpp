@@ -193,6 +193,10 @@ class Run {
         worst_volume_ratio_ = report.min_volume_ratio;
         worst_step_ = solver_->step();
       }
+      if (report.min_volume_ratio > widest_volume_ratio_) {
+        widest_volume_ratio_ = report.min_volume_ratio;
+        widest_step_ = solver_->step();
+      }
       if (stop && solver_->step() < schedule_.last_step) {
         progress.finish();
         write_record("interrupted");
@@ -206,14 +210,31 @@ class Run {
     write_record("finished");
     farewell();
     warn_of_inversion();
+    warn_of_explosion();
     return 0;
   }
 
   /// Bodies that start scrambled or flattened are inside out on purpose.
+  [[nodiscard]] bool starts_at_rest() const {
+    return std::all_of(scene_.bodies.begin(), scene_.bodies.end(),
+                       [](const auto& body) { return body.initial.at_rest(); });
+  }
+
+  /// Solids that fly apart below the stretch at which a run ends. What flows may come apart.
+  void warn_of_explosion() const {
+    constexpr double beyond_solids = 10;
+    const bool elastic = std::all_of(scene_.materials.begin(), scene_.materials.end(), [](const auto& material) {
+      return std::holds_alternative<std::monostate>(material.plastic);
+    });
+    if (!(widest_volume_ratio_ > beyond_solids) || !elastic || !starts_at_rest()) return;
+    say(fmt::format(
+        "  warning: in step {} (t = {:.4g} s) every particle had at least {:.3g} times its volume: the bodies flew "
+        "apart. Look at velocities and loads; then try a shorter step, more iterations or a stiffer material.\n",
+        widest_step_, double(widest_step_) * scene_.solver.time_step, widest_volume_ratio_));
+  }
+
   void warn_of_inversion() const {
-    if (!(worst_volume_ratio_ <= 0)) return;
-    for (const auto& body : scene_.bodies)
-      if (body.initial.scramble != 0 || body.initial.stretch != Eigen::Vector3d::Ones()) return;
+    if (!(worst_volume_ratio_ <= 0) || !starts_at_rest()) return;
     say(fmt::format(
         "  warning: in step {} (t = {:.4g} s) matter was turned inside out (volume ratio {:.3g}): a load or impact "
         "beyond what the material and this step bear. Try a shorter step, more iterations or a stiffer material.\n",
@@ -316,9 +337,10 @@ class Run {
   Queue queue_;
   std::unique_ptr<Solver> solver_;
   double setup_seconds_ = 0, earlier_seconds_ = 0, step_seconds_ = 0;
-  long long first_step_ = 0, worst_step_ = 0, iterations_ = 0;
+  long long first_step_ = 0, worst_step_ = 0, widest_step_ = 0, iterations_ = 0;
   double worst_volume_ratio_ = std::numeric_limits<double>::infinity();
-  bool told_ = false;  ///< that the run will stop at the next frame
+  double widest_volume_ratio_ = 0;  ///< the largest of the smallest in a step
+  bool told_ = false;               ///< that the run will stop at the next frame
 };
 
 }  // namespace
