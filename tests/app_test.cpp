@@ -547,6 +547,16 @@ TEST_F(App, MistypedCommandsAndOptionsAreNamed) {
   expect_error(2, {"run", write_scene(), "--thread", "2"},
                {"--thread", "did you mean \"--threads\"?", "`ductile run --help`"});
   expect_error(2, {"run", at("scene.toml"), "-o", ""}, {"--output", "empty"});
+  expect_error(2, {"-x"}, {"-x is not an option of ductile", "`ductile --help`"});
+  expect_error(2, {"--vers"}, {"--vers is not an option of ductile", "did you mean \"--version\"?"});
+  expect_error(2, {"run", at("scene.toml"), "-x"}, {"-x is not an option of run"});
+  expect_error(2, {"help", "rnu"}, {"did you mean \"run\"?"});
+  ASSERT_EQ(run({"--help"}), 0);
+  const std::string help = read(at("stdout"));
+  ASSERT_EQ(run({"help"}), 0) << error();
+  EXPECT_EQ(read(at("stdout")), help);
+  ASSERT_EQ(run({"help", "run"}), 0) << error();
+  EXPECT_NE(read(at("stdout")).find("--resume"), std::string::npos);
   expect_error(2, {"run", folder_}, {"is a folder"});
   expect_error(2, {"run", ""}, {"empty", "ductile scenes"});
   ASSERT_EQ(mkfifo(at("pipe").c_str(), 0600), 0);
@@ -890,6 +900,21 @@ TEST_F(App, BashCompletesCommandsOptionsAndScenes) {
     }
   }
   expect_error(2, {"completion", "tcsh"}, {"bash, zsh and fish"});
+}
+
+TEST_F(App, BenchCasesStandInColumns) {
+  ASSERT_EQ(run({"bench", "--help"}), 0);
+  std::istringstream lines(read(at("stdout")));
+  std::vector<std::size_t> columns;
+  bool cases = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("Example") != std::string::npos) break;
+    const auto name = line.find_first_not_of(' ');
+    if (cases && name != std::string::npos) columns.push_back(line.find_first_not_of(' ', line.find(' ', name)));
+    cases = cases || line.find("Cases:") != std::string::npos;
+  }
+  ASSERT_GT(columns.size(), 4u);
+  for (const auto column : columns) EXPECT_EQ(column, columns[0]) << read(at("stdout"));
 }
 
 TEST_F(App, EveryCommandHasAnExample) {
