@@ -891,6 +891,12 @@ TEST_F(App, BashCompletesCommandsOptionsAndScenes) {
   EXPECT_EQ(bash_offers(at("script"), "ductile comp"), "compare\ncompletion\n");
   EXPECT_EQ(bash_offers(at("script"), "ductile run --thr"), "--threads\n");
   EXPECT_EQ(bash_offers(at("script"), "ductile run first_li"), "first_light\n");
+  EXPECT_EQ(bash_offers(at("script"), "ductile run --threads 2 -q first_li"), "first_light\n");
+  EXPECT_EQ(bash_offers(at("script"), "ductile run -o first_li"), "\n") << "a folder is expected there";
+  EXPECT_EQ(bash_offers(at("script"), "ductile run bar --set x=1 first_li"), "\n") << "there is a scene already";
+  EXPECT_EQ(bash_offers(at("script"), "ductile bench sv"), "svd\n");
+  EXPECT_EQ(bash_offers(at("script"), "ductile bench svd --precision do"), "double\n");
+  EXPECT_EQ(bash_offers(at("script"), "ductile probe first_light --path sh"), "shear\n");
   for (const std::string shell : {"zsh", "fish"}) {
     ASSERT_EQ(run({"completion", shell}), 0) << error();
     for (const char* word : {"compare", "threads", "scenes --names"})
