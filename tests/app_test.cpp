@@ -138,7 +138,7 @@ TEST_F(App, RunLeavesWhatItPromises) {
   const auto record = nlohmann::json::parse(read(at("out") / "run.json"));
   for (const char* key : {"title", "scene_sha256", "version", "backend", "device", "compiler", "precision", "threads",
                           "particles", "mean_neighbours", "steps", "wall_seconds", "particle_iterations_per_second",
-                          "peak_memory_bytes", "phases", "status"})
+                          "peak_memory_bytes", "phases", "status", "overrides", "largest_youngs_modulus"})
     EXPECT_TRUE(record.contains(key)) << key;
   EXPECT_EQ(record.at("status"), "finished");
   EXPECT_EQ(record.at("particles"), 512);
@@ -354,7 +354,7 @@ TEST_F(App, FullDiskKeepsTheResultAndResumes) {
     setrlimit(RLIMIT_FSIZE, &limit);
   });
   EXPECT_EQ(code, 1);
-  for (const char* words : {"--resume", "ulimit -f"})
+  for (const char* words : {"no checkpoint in", "start again with", "--resume", "ulimit -f"})
     EXPECT_NE(error().find(words), std::string::npos) << words << " is not in " << error();
   for (const auto& entry : fs::recursive_directory_iterator(at("out")))
     EXPECT_EQ(entry.path().string().find(".tmp"), std::string::npos) << "torn file " << entry.path();
@@ -408,7 +408,10 @@ TEST_F(App, ExistingResultIsNeverOverwritten) {
     std::ofstream(at("out") / "particles" / mine) << "mine";
   expect_error(2, {"run", at("scene.toml"), "-o", at("out")}, {"--resume", "--force", at("out").string()});
   expect_error(2, {"run", at("scene.toml"), "-o", at("out"), "--resume", "--set", "solver.iterations=6"},
-               {"another scene"});
+               {"other --set values: none; now solver.iterations=6", "--force"});
+  EXPECT_EQ(read(at("out") / "history.csv"), before);
+  EXPECT_EQ(run({"run", at("scene.toml"), "-o", at("out"), "--resume", "--set", "solver.end_time=0.05"}), 0) << error();
+  EXPECT_NE(error().find("the longer result is kept"), std::string::npos) << error();
   EXPECT_EQ(read(at("out") / "history.csv"), before);
   EXPECT_EQ(run({"run", at("scene.toml"), "-o", at("out"), "--resume"}), 0) << "a complete run stays complete";
   EXPECT_EQ(read(at("out") / "history.csv"), before);
@@ -426,6 +429,45 @@ TEST_F(App, ExistingResultIsNeverOverwritten) {
   EXPECT_EQ(read(at("mine") / "thesis.tex"), "years of work");
 }
 
+TEST_F(App, ResumeWithoutACheckpointRemovesNoResult) {
+  write_scene();
+  ASSERT_EQ(run({"run", at("scene.toml"), "-o", at("out"), "-q"}), 0) << error();
+  fs::remove(at("out") / "checkpoint.bin");
+  const std::string history = read(at("out") / "history.csv"), record = read(at("out") / "run.json");
+  expect_error(2, {"run", at("scene.toml"), "-o", at("out"), "--resume"}, {"complete", "--force", "-o"});
+  expect_error(2, {"run", at("scene.toml"), "-o", at("out"), "--resume", "--set", "solver.iterations=6"},
+               {"--set values", "--force", "-o"});
+  expect_error(2, {"run", "first_light", "-o", at("out"), "--resume"}, {"another scene", "--force", "-o"});
+  std::ofstream(at("out") / "run.json") << "{";
+  expect_error(2, {"run", at("scene.toml"), "-o", at("out"), "--resume"}, {"run.json", "--force", "-o"});
+  EXPECT_EQ(read(at("out") / "history.csv"), history);
+  EXPECT_TRUE(fs::exists(at("out") / "particles" / "particles_000006.vtp"));
+  // Only what was killed before its first checkpoint starts again.
+  auto killed = nlohmann::json::parse(record);
+  killed["status"] = "running";
+  std::ofstream(at("out") / "run.json") << killed.dump();
+  ASSERT_EQ(run({"run", at("scene.toml"), "-o", at("out"), "--resume"}), 0) << error();
+  EXPECT_NE(error().find("no checkpoint in"), std::string::npos) << error();
+  EXPECT_EQ(read(at("out") / "history.csv"), history);
+}
+
+TEST_F(App, AResultOfOtherDefaultsIsNotCalledAnotherScene) {
+  fs::copy(DUCTILE_TEST_DATA "/formats/v1", at("v1"), fs::copy_options::recursive);
+  const std::vector<std::string> resume{"run", at("v1/scene.toml"), "-o", at("v1/result"), "--resume"};
+  expect_error(2, resume, {"earlier version", "defaults differ", "--force"});
+  EXPECT_EQ(error().find("another scene"), std::string::npos) << error();
+  // A result that tells its --set values leaves only the defaults.
+  auto record = nlohmann::json::parse(read(at("v1/result/run.json")));
+  record["overrides"] = {"solver.end_time=4e-3"};
+  std::ofstream(at("v1/result/run.json")) << record.dump();
+  expect_error(2, resume, {"earlier version of Ductile, whose defaults differ. ", "--force"});
+  record["overrides"] = {"solver.iterations=3"};
+  std::ofstream(at("v1/result/run.json")) << record.dump();
+  expect_error(2, resume, {"other --set values: solver.iterations=3; now none", "--force"});
+  std::ofstream(at("v1/scene.toml"), std::ios::app) << "# changed\n";
+  expect_error(2, resume, {"another scene", "--force"});
+}
+
 TEST_F(App, ResumeTakesOnlyWhatTheRunItselfWrote) {
   write_scene();
   ASSERT_EQ(run({"run", at("scene.toml"), "-o", at("whole"), "-q"}), 0) << error();
@@ -438,6 +480,10 @@ TEST_F(App, ResumeTakesOnlyWhatTheRunItselfWrote) {
   };
   refused("history.csv can't be gone on with: it is missing",
           [](const fs::path& out) { fs::remove(out / "history.csv"); });
+  refused("history.csv:3: 15 numbers", [](const fs::path& out) {
+    const std::string table = read(out / "history.csv");
+    std::ofstream(out / "history.csv") << table.substr(0, table.find('\n', table.find('\n') + 1) + 9);
+  });
   refused("columns", [](const fs::path& out) { std::ofstream(out / "history.csv") << "step,time\n0,0\n"; });
   refused("counts 121 rows in it, it has 2", [](const fs::path& out) {
     const std::string table = read(out / "probes.csv");
@@ -501,6 +547,16 @@ TEST_F(App, MistypedCommandsAndOptionsAreNamed) {
   expect_error(2, {"run", write_scene(), "--thread", "2"},
                {"--thread", "did you mean \"--threads\"?", "`ductile run --help`"});
   expect_error(2, {"run", at("scene.toml"), "-o", ""}, {"--output", "empty"});
+  expect_error(2, {"-x"}, {"-x is not an option of ductile", "`ductile --help`"});
+  expect_error(2, {"--vers"}, {"--vers is not an option of ductile", "did you mean \"--version\"?"});
+  expect_error(2, {"run", at("scene.toml"), "-x"}, {"-x is not an option of run"});
+  expect_error(2, {"help", "rnu"}, {"did you mean \"run\"?"});
+  ASSERT_EQ(run({"--help"}), 0);
+  const std::string help = read(at("stdout"));
+  ASSERT_EQ(run({"help"}), 0) << error();
+  EXPECT_EQ(read(at("stdout")), help);
+  ASSERT_EQ(run({"help", "run"}), 0) << error();
+  EXPECT_NE(read(at("stdout")).find("--resume"), std::string::npos);
   expect_error(2, {"run", folder_}, {"is a folder"});
   expect_error(2, {"run", ""}, {"empty", "ductile scenes"});
   ASSERT_EQ(mkfifo(at("pipe").c_str(), 0600), 0);
@@ -576,6 +632,9 @@ TEST_F(App, BadInputIsRefusedWithPlaceAndRemedy) {
       run({"check", at("scene.toml"), "--set", "bodies[0].position=[1e6, 0, 0]", "--set", "solver.precision=double"}),
       0)
       << error();
+  // There double precision would not help either.
+  expect_error(2, {"check", at("scene.toml"), "--set", "bodies[0].position=[1e30, 0, 0]"}, {"move the scene"});
+  EXPECT_EQ(error().find("double"), std::string::npos) << error();
   expect_error(3, {"run", at("scene.toml"), "-o", at("new"), "--device", "no such device"}, {"no such device"});
   write_scene("",
               "[[fixtures]]\nname = \"nowhere\"\nbody = \"block\"\nregion = { type = \"sphere\", radius = 0.1, "
@@ -590,6 +649,10 @@ TEST_F(App, NumbersBeyondThePrecisionAreRefused) {
   };
   for (const std::string value : {"1e300", "1e-300", "1e39", "1e-40"}) {
     refused("materials.rubber.density=" + value, {"materials.rubber.density", "solver.precision = \"double\""});
+    if (value == "1e300") {  // the device squares stiffnesses
+      refused("materials.rubber.elastic.youngs_modulus=" + value, {"youngs_modulus", "any precision"});
+      continue;
+    }
     refused("materials.rubber.elastic.youngs_modulus=" + value, {"youngs_modulus", "single precision"});
     EXPECT_EQ(run({"check", at("scene.toml"), "--set", "materials.rubber.elastic.youngs_modulus=" + value, "--set",
                    "solver.precision=double"}),
@@ -639,6 +702,40 @@ TEST_F(App, LoadsBeyondAllBoundsEndTheRunInTheirFirstStep) {
   expect_end("world.gravity=[0, 0, -1e20]", {"diverged in step 1", "particle", "block", "world.gravity"});
   expect_end("world.gravity=[0, 0, -1e8]", {"diverged in step 1", "particle", "block", "time_step"});
   expect_end("bodies[0].velocity=[1e12, 0, 0]", {"diverged in step 1", "block", "1e+", "speed"});
+}
+
+TEST_F(App, DivergenceNamesWhatMayHaveCausedIt) {
+  write_scene();
+  // The volume of a particle is less than any number of single precision.
+  expect_error(
+      1,
+      {"run", at("scene.toml"), "-o", at("tiny"), "--set", "bodies[0].spacing=1e-14", "--set",
+       "bodies[0].shape.size=[3e-14, 3e-14, 3e-14]", "--set", "bodies[0].position=[0, 0, 0]", "--set", "colliders=[]"},
+      {"no number", "material \"rubber\"", "single precision", "time_step"});
+  EXPECT_EQ(error().find("farther"), std::string::npos) << error();
+  expect_error(1, {"run", at("scene.toml"), "-o", at("wide"), "--set", "bodies[0].initial.stretch=[1e16, 1, 1]"},
+               {"torn away", "initial.stretch"});
+}
+
+TEST_F(App, BodiesThatFlyApartAreWarnedOf) {
+  std::ofstream(at("spin.toml")) << R"([solver]
+method = "total-lagrangian"
+time_step = 1e-3
+end_time = 5e-3
+[materials.rubber]
+density = 1000.0
+elastic = { youngs_modulus = 1e5, poisson_ratio = 0.3 }
+[[bodies]]
+name = "b"
+material = "rubber"
+spacing = 0.1
+shape = { type = "box", size = [0.3, 0.3, 0.3] }
+)";
+  ASSERT_EQ(run({"run", at("spin.toml"), "-o", at("still")}), 0) << error();
+  EXPECT_EQ(error().find("flew apart"), std::string::npos) << error();
+  ASSERT_EQ(run({"run", at("spin.toml"), "-o", at("spin"), "--set", "bodies.b.angular_velocity=[1e4,0,0]"}), 0)
+      << error();
+  EXPECT_NE(error().find("flew apart"), std::string::npos) << error();
 }
 
 TEST_F(App, NamesInASceneCantLeadOutOfTheFolder) {
@@ -712,7 +809,7 @@ TEST_F(App, CompareFindsWhereResultsDiffer) {
   const std::string record = read(at("b") / "run.json");
   for (const char* text : {"[1]", "\"text\"", "{"}) {
     std::ofstream(at("b") / "run.json") << text;
-    expect_error(2, {"compare", at("a"), at("b")}, {"run.json"});
+    expect_error(2, {"compare", at("a"), at("b")}, {"run.json", "--force"});
   }
   std::ofstream(at("b") / "run.json") << R"({"title": 3, "wall_seconds": "long"})";  // of some other version
   EXPECT_EQ(run({"compare", at("a"), at("b"), "--tolerance", "0"}), 0) << error();
@@ -720,7 +817,59 @@ TEST_F(App, CompareFindsWhereResultsDiffer) {
   std::ofstream(at("b") / "history.csv") << "a,b\n";
   expect_error(2, {"compare", at("a"), at("b")}, {(at("b") / "history.csv").string(), "time"});
   std::ofstream(at("b") / "particles" / "particles_000003.vtp") << "torn";
-  expect_error(2, {"compare", at("a"), at("b")}, {"particles_000003.vtp", "damaged"});
+  expect_error(2, {"compare", at("a"), at("b")}, {"particles_000003.vtp", "damaged", "--force"});
+  std::ofstream(at("b") / "particles.pvd") << "torn";
+  expect_error(2, {"compare", at("a"), at("b")}, {"particles.pvd", "damaged", "--force"});
+}
+
+TEST_F(App, CompareMatchesRowsOfTheSameTime) {
+  write_scene();
+  const auto simulate = [&](const char* name, const char* step) {
+    ASSERT_EQ(run({"run", at("scene.toml"), "-o", at(name), "-q", "--set", std::string("solver.time_step=") + step}), 0)
+        << error();
+  };
+  simulate("a", "1e-3");
+  simulate("b", "5e-4");
+  ASSERT_EQ(run({"compare", at("a"), at("b")}), 0) << error();
+  for (const char* words : {"history.csv, 121 rows of the same time", "probes.csv, 121 rows of the same time"})
+    EXPECT_NE(read(at("stdout")).find(words), std::string::npos) << read(at("stdout"));
+  // Steps that share the start alone; equal tables there would say nothing.
+  const std::string table = read(at("b") / "history.csv");
+  const auto head = table.find('\n') + 1, first = table.find('\n', head) + 1, second = table.find('\n', first);
+  std::string row = table.substr(first, second - first + 1);
+  row.replace(row.find("0.0005"), 6, "0.0007");
+  std::ofstream(at("b") / "history.csv") << table.substr(0, first) + row;
+  ASSERT_EQ(run({"compare", at("a"), at("b")}), 0) << error();
+  EXPECT_NE(read(at("stdout")).find("history.csv: no row after the start"), std::string::npos) << read(at("stdout"));
+}
+
+TEST_F(App, CompareTakesRoundingForNoStress) {
+  write_scene();
+  // A few particles in free fall around the origin: stresses of 1e-11 Pa, which single precision does not know.
+  const std::vector<std::string> fall{"colliders=[]",
+                                      "bodies[0].angular_velocity=[0, 0, 0]",
+                                      "bodies[0].position=[0, 0, 0]",
+                                      "bodies[0].shape.size=[0.3, 0.3, 0.3]",
+                                      "bodies[0].spacing=0.1",
+                                      "solver.end_time=5e-3"};
+  for (const std::string precision : {"single", "double"}) {
+    std::vector<std::string> words{"run", at("scene.toml"), "-o", at(precision), "-q"};
+    for (const auto& change : fall) words.insert(words.end(), {"--set", change});
+    words.insert(words.end(), {"--set", "solver.precision=" + precision});
+    ASSERT_EQ(run(words), 0) << error();
+  }
+  auto record = nlohmann::json::parse(read(at("single") / "run.json"));
+  EXPECT_EQ(record.at("largest_youngs_modulus"), 1e5);
+  EXPECT_EQ(record.at("overrides").size(), 7u);
+  EXPECT_EQ(record.at("overrides").at(0), "colliders=[]");
+  EXPECT_EQ(run({"compare", at("single"), at("double"), "--tolerance", "1e-2"}), 0) << read(at("stdout"));
+  // Without the modulus nothing tells rounding from stress.
+  for (const char* name : {"single", "double"}) {
+    record = nlohmann::json::parse(read(at(name) / "run.json"));
+    record.erase("largest_youngs_modulus");
+    std::ofstream(at(name) / "run.json") << record.dump();
+  }
+  EXPECT_EQ(run({"compare", at("single"), at("double"), "--tolerance", "1e-2"}), 1) << read(at("stdout"));
 }
 
 /// What bash offers for the words typed so far, one a line.
@@ -742,6 +891,12 @@ TEST_F(App, BashCompletesCommandsOptionsAndScenes) {
   EXPECT_EQ(bash_offers(at("script"), "ductile comp"), "compare\ncompletion\n");
   EXPECT_EQ(bash_offers(at("script"), "ductile run --thr"), "--threads\n");
   EXPECT_EQ(bash_offers(at("script"), "ductile run first_li"), "first_light\n");
+  EXPECT_EQ(bash_offers(at("script"), "ductile run --threads 2 -q first_li"), "first_light\n");
+  EXPECT_EQ(bash_offers(at("script"), "ductile run -o first_li"), "\n") << "a folder is expected there";
+  EXPECT_EQ(bash_offers(at("script"), "ductile run bar --set x=1 first_li"), "\n") << "there is a scene already";
+  EXPECT_EQ(bash_offers(at("script"), "ductile bench sv"), "svd\n");
+  EXPECT_EQ(bash_offers(at("script"), "ductile bench svd --precision do"), "double\n");
+  EXPECT_EQ(bash_offers(at("script"), "ductile probe first_light --path sh"), "shear\n");
   for (const std::string shell : {"zsh", "fish"}) {
     ASSERT_EQ(run({"completion", shell}), 0) << error();
     for (const char* word : {"compare", "threads", "scenes --names"})
@@ -751,6 +906,21 @@ TEST_F(App, BashCompletesCommandsOptionsAndScenes) {
     }
   }
   expect_error(2, {"completion", "tcsh"}, {"bash, zsh and fish"});
+}
+
+TEST_F(App, BenchCasesStandInColumns) {
+  ASSERT_EQ(run({"bench", "--help"}), 0);
+  std::istringstream lines(read(at("stdout")));
+  std::vector<std::size_t> columns;
+  bool cases = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("Example") != std::string::npos) break;
+    const auto name = line.find_first_not_of(' ');
+    if (cases && name != std::string::npos) columns.push_back(line.find_first_not_of(' ', line.find(' ', name)));
+    cases = cases || line.find("Cases:") != std::string::npos;
+  }
+  ASSERT_GT(columns.size(), 4u);
+  for (const auto column : columns) EXPECT_EQ(column, columns[0]) << read(at("stdout"));
 }
 
 TEST_F(App, EveryCommandHasAnExample) {

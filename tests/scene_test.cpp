@@ -681,6 +681,47 @@ TEST_F(SceneReader, ReportsAMeshThatCannotBeUsedWhereTheSceneNamesIt) {
       << report_text;
 }
 
+TEST_F(SceneReader, AFileWithoutANameIsCalledEmpty) {
+  const std::string mesh = "bodies[0].shape={type=\"mesh\", file=\"\"}";
+  const auto text = report_on(write(minimal_), {mesh});
+  EXPECT_NE(text.find("bodies[0].shape.file = \"\" is empty"), std::string::npos) << text;
+}
+
+TEST_F(SceneReader, AnInitialStateWithoutAnyMaterialIsOneProblem) {
+  const auto text = report_on(fs::path(DUCTILE_SOURCE_DIR "/fuzz/corpus/scene/initial_without_material.toml"));
+  EXPECT_NE(text.find("materials is missing"), std::string::npos) << text;
+  EXPECT_EQ(text.find("initial needs"), std::string::npos) << text;
+}
+
+TEST_F(SceneReader, NumbersThatTheDeviceSquaresHaveTheirBounds) {
+  const std::string collider =
+      "colliders=[{shape={type=\"sphere\", radius=1.0, position=[9, 9, 9]}, motion={velocity=[0, 0, 1]}}]";
+  const std::string fixture =
+      "fixtures=[{name=\"f\", body=\"" + read(minimal_).bodies[0].name + "\", region={type=\"sphere\", radius=9.0}}]";
+  const std::string modulus = "materials." + read(minimal_).materials[0].name + ".elastic.youngs_modulus=V";
+  const std::vector<std::string> keys{"solver.hourglass=V",
+                                      modulus,
+                                      "bodies[0].initial.stretch=[V, 1, 1]",
+                                      "bodies[0].initial.scramble=V",
+                                      "colliders[0].motion.velocity=[V, 0, 0]",
+                                      "colliders[0].shape.radius=V",
+                                      "colliders[0].shape.position=[0, V, 0]",
+                                      "fixtures[0].motion.velocity=[0, 0, V]",
+                                      "fixtures[0].motion.about=[0, 0, V]"};
+  for (const auto& key : keys) {
+    const auto with = [&](const std::string& value, const std::string& precision) {
+      std::string change = key;
+      change.replace(change.find('V'), 1, value);
+      return report_on(write(minimal_), {collider, fixture, change, "solver.precision=" + precision});
+    };
+    EXPECT_NE(with("1e300", "single").find("too large for any precision"), std::string::npos) << key;
+    EXPECT_NE(with("1e300", "double").find("too large for any precision"), std::string::npos) << key;
+    EXPECT_NE(with("1e38", "single").find("or solver.precision = \"double\""), std::string::npos) << key;
+    EXPECT_EQ(with("1e38", "double"), "") << key;
+    EXPECT_EQ(with("1e10", "single"), "") << key;
+  }
+}
+
 TEST_F(SceneReader, RefusesWhatIsNotASceneFile) {
   EXPECT_EQ(report_on(folder_ / "none.toml"),
             "none.toml: cannot be read: No such file or directory; check the path of the scene file");

@@ -9,7 +9,9 @@
 #include <map>
 #include <numbers>
 #include <numeric>
+#include <string>
 
+#include "common/error.hpp"
 #include "scene/scene.hpp"
 #include "solvers/particles.hpp"
 #include "solvers/solver.hpp"
@@ -47,6 +49,26 @@ Ran ran(const std::string& name, long long most, const std::vector<std::string>&
   const auto piece = std::get<std::vector<float>>(solver->field(scene::Field::piece).values);
   result.pieces = double(*std::max_element(piece.begin(), piece.end())) + 1;
   return result;
+}
+
+TEST(Scenes, MustFitIntoTheMemoryOfADeviceThatHasItsOwn) {
+  const auto scene = scene::read_scene(scenes / "first_light.toml", {});
+  DeviceDescription device;
+  device.name = "small card";
+  device.memory_bytes = 100'000;
+  device.kind = "cpu";  // shares the machine's memory, whatever part of it the driver reports
+  EXPECT_NO_THROW((void)sample(scene, &device));
+  device.kind = "gpu";
+  EXPECT_EQ(available_memory(device), 100'000);
+  try {
+    (void)sample(scene, &device);
+    FAIL() << "accepted";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("0.0001 GB are on the device \"small card\""), std::string::npos)
+        << error.what();
+  }
+  device.memory_bytes = std::uint64_t(1) << 60;
+  EXPECT_LT(available_memory(device), 1e15) << "what the machine has not can't pass through it";
 }
 
 TEST(Scenes, HaveThePapersNumbersOfParticles) {

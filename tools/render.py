@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -258,15 +259,49 @@ def find_scene(folder, named):
     return None
 
 
+STEP = re.compile(r'\.?(?:"([^"]+)"|([^.\[\]"]+))|\[(\d+)\]')
+
+
+def apply_override(scene, text):
+    """Changes a scene as `--set PATH=VALUE` did; its lists are walked through by index or name."""
+    path, value = re.match(r'((?:[^="]|"[^"]*")*)=(.*)', text, re.DOTALL).groups()
+    steps = [int(index) if index else quoted or bare.strip() for quoted, bare, index in STEP.findall(path.strip())]
+    try:
+        value = tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        value = value.strip()  # a bare word
+    here = scene
+    for k, step in enumerate(steps):
+        if isinstance(here, list) and isinstance(step, str):
+            names = [element.get("name", f"collider{i + 1}") for i, element in enumerate(here)]
+            step = names.index(step) if step in names else int(step)
+        if k + 1 == len(steps):
+            here[step] = value
+        else:
+            here = here[step] if isinstance(here, list) else here.setdefault(step, {})
+
+
+def overrides_of(folder):
+    """The values of --set that change colliders; results of earlier versions do not tell theirs."""
+    try:
+        known = json.loads((folder / "run.json").read_text(encoding="utf-8")).get("overrides", [])
+    except (OSError, ValueError, AttributeError):
+        return []
+    return [text for text in known if text.lstrip().startswith("colliders")]
+
+
 def read_obstacles(folder, named):
-    """The colliders of a result's scene. Values that were changed by --set are not seen."""
+    """The colliders of a result's scene, with the values that --set gave them."""
     path = find_scene(folder, named)
     if path is None:
         print("tools/render: the scene of this result was not found, so its colliders are not drawn; name it with --scene FILE", file=sys.stderr)
         return []
     try:
-        return [Obstacle(collider, path.parent) for collider in tomllib.loads(path.read_text(encoding="utf-8")).get("colliders", [])]
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError, OSError) as error:
+        scene = tomllib.loads(path.read_text(encoding="utf-8"))
+        for text in overrides_of(folder):
+            apply_override(scene, text)
+        return [Obstacle(collider, path.parent) for collider in scene.get("colliders", [])]
+    except (tomllib.TOMLDecodeError, LookupError, AttributeError, TypeError, ValueError, OSError) as error:
         raise UserError(f"the colliders of {path} can't be read: {error}") from error
 
 

@@ -78,7 +78,12 @@ def scene_text(scene):
 def _key(key):
     if not isinstance(key, str):
         raise InputError(f"{key!r} is not a key: keys of a scene are text")
-    return json.dumps(key)
+    return _text(key)
+
+
+def _text(text):
+    """In quotes, as TOML has it: JSON's escapes but not its pairs of surrogates, and the one control character that JSON leaves as it is."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _value(value, where):
@@ -91,7 +96,7 @@ def _value(value, where):
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=True)
+        return _text(value)
     if isinstance(value, numbers.Integral):
         return str(int(value))
     if isinstance(value, numbers.Real):

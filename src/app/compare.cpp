@@ -6,8 +6,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "app/text.hpp"
 #include "common/error.hpp"
@@ -21,8 +21,22 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// The same step reads the same time.
+double slack_of(double time) { return 1e-9 * std::max(1.0, std::abs(time)); }
+
+/// What `read` makes of a file of a result; the reason and what to do if it can't.
+template <class Read>
+auto read_part(Read read) {
+  try {
+    return read();
+  } catch (const InputError& error) {
+    throw InputError(
+        fmt::format("{}\n    put back the file that the run wrote, or run the scene again with --force", error.what()));
+  }
+}
+
 /// One field over all frames. A difference is the norm over the components; `scale` is the largest norm in either
-/// result, or the size of the scene for positions.
+/// result, the size of the scene for positions, and for stresses at least what rounding makes of none.
 struct Difference {
   std::string name, unit;
   double largest = 0, sum = 0, scale = 0, time = 0;
@@ -90,15 +104,18 @@ void add_field(Difference& total, const io::ParticleFrame::Values& a, const io::
 /// What both results have, and what only one has.
 class FrameComparison {
  public:
-  FrameComparison(fs::path a, fs::path b) : a_(std::move(a)), b_(std::move(b)) {
-    const auto frames_a = io::read_collection(a_ / "particles.pvd");
-    const auto frames_b = io::read_collection(b_ / "particles.pvd");
+  /// `least_stress`: smaller ones are rounding, in Pa.
+  FrameComparison(fs::path a, fs::path b, double least_stress)
+      : a_(std::move(a)), b_(std::move(b)), least_stress_(least_stress) {
+    const auto frames_a = read_part([&] { return io::read_collection(a_ / "particles.pvd"); });
+    const auto frames_b = read_part([&] { return io::read_collection(b_ / "particles.pvd"); });
     auto b_frame = frames_b.begin();
     for (const auto& [time, name] : frames_a) {
-      const double slack = 1e-9 * std::max(1.0, std::abs(time));  // the same step reads the same time
+      const double slack = slack_of(time);
       while (b_frame != frames_b.end() && b_frame->first < time - slack) ++b_frame;
       if (b_frame == frames_b.end() || b_frame->first > time + slack) continue;
-      add(time, io::read_particles(a_ / name), io::read_particles(b_ / b_frame->second));
+      add(time, read_part([&] { return io::read_particles(a_ / name); }),
+          read_part([&] { return io::read_particles(b_ / b_frame->second); }));
     }
     unmatched_ = frames_a.size() + frames_b.size() - 2 * frames_;
     if (frames_ == 0)
@@ -125,7 +142,7 @@ class FrameComparison {
       if (other == nullptr || other->components != field.components)
         skip(field.name);
       else
-        add_field(total(field.name), field, *other, *a.find("position"), time);
+        add_field(total(field), field, *other, *a.find("position"), time);
     }
     for (const auto& field : b.fields)
       if (a.find(field.name) == nullptr) skip(field.name);
@@ -133,15 +150,18 @@ class FrameComparison {
   void skip(const std::string& name) {
     if (std::find(skipped_.begin(), skipped_.end(), name) == skipped_.end()) skipped_.push_back(name);
   }
-  Difference& total(const std::string& name) {
-    const auto found = std::find_if(fields_.begin(), fields_.end(), [&](const auto& f) { return f.name == name; });
+  Difference& total(const io::ParticleFrame::Values& field) {
+    const auto found =
+        std::find_if(fields_.begin(), fields_.end(), [&](const auto& f) { return f.name == field.name; });
     if (found != fields_.end()) return *found;
     fields_.push_back({});
-    fields_.back().name = name;
+    fields_.back().name = field.name;
+    if (field.name.ends_with("_stress")) fields_.back().scale = least_stress_;
     return fields_.back();
   }
 
   fs::path a_, b_;
+  double least_stress_;
   std::vector<Difference> fields_;
   std::vector<std::string> skipped_;
   std::size_t frames_ = 0, unmatched_ = 0;
@@ -164,47 +184,62 @@ void print_fields(const FrameComparison& comparison) {
   if (!comparison.skipped().empty()) fmt::print("  not in both results: {}\n", fmt::join(comparison.skipped(), ", "));
 }
 
+/// Rows of the same time, as pairs of their numbers.
+std::vector<std::pair<std::size_t, std::size_t>> matched_rows(const std::vector<double>& a,
+                                                              const std::vector<double>& b) {
+  std::vector<std::pair<std::size_t, std::size_t>> rows;
+  for (std::size_t r = 0, s = 0; r < a.size(); ++r) {
+    const double slack = slack_of(a[r]);
+    while (s < b.size() && b[s] < a[r] - slack) ++s;
+    if (s < b.size() && b[s] <= a[r] + slack) rows.emplace_back(r, s++);
+  }
+  return rows;
+}
+
 /// Largest difference of every column of a table that both results have; rows are matched by time.
 void print_table(const fs::path& a, const fs::path& b, const std::string& name) {
   if (!fs::exists(a / name) || !fs::exists(b / name)) return;
   const auto read = [&](const fs::path& folder) {
-    auto table = io::CsvTable::read(folder / name);
+    auto table = read_part([&] { return io::CsvTable::read(folder / name); });
     if (std::ranges::count(table.columns(), "time") == 0)
-      throw InputError(fmt::format("{}: it has no column \"time\".", (folder / name).string()));
+      throw InputError(
+          fmt::format("{}: it has no column \"time\". Run the scene again with --force.", (folder / name).string()));
     return table;
   };
   const auto table_a = read(a), table_b = read(b);
   const auto times = table_a.column("time");
-  std::map<double, std::size_t> row_of_time;
-  const auto times_b = table_b.column("time");
-  for (std::size_t r = 0; r < times_b.size(); ++r) row_of_time.emplace(times_b[r], r);
+  const auto matched = matched_rows(times, table_b.column("time"));
   std::vector<std::vector<std::string>> rows{{"column", "largest", "relative", "mean", "at time"}};
   const auto& known = table_b.columns();
   for (const auto& column : table_a.columns()) {
     if (column == "time" || column == "step" || std::find(known.begin(), known.end(), column) == known.end()) continue;
     const auto values_a = table_a.column(column), values_b = table_b.column(column);
     Difference total;
-    for (std::size_t r = 0; r < times.size(); ++r) {
-      const auto match = row_of_time.find(times[r]);
-      if (match == row_of_time.end()) continue;
-      const Norms n = norms(&values_a[r], &values_b[match->second], 1);
+    for (const auto& [r, s] : matched) {
+      const Norms n = norms(&values_a[r], &values_b[s], 1);
       total.add(n.difference, r, times[r]);
       total.scale = std::max({total.scale, n.a, n.b});
     }
     rows.push_back({column, number(total.largest), number(total.relative()), number(total.mean()),
                     total.largest == 0 ? "" : fmt::format("{:g} s", total.time)});
   }
-  if (rows.size() > 1) fmt::print("\n{}\n{}", name, format_table(rows));  // without probes there are times alone
+  if (rows.size() == 1) return;  // without probes there are times alone
+  const bool ran = std::ranges::any_of(matched, [&](const auto& pair) { return times[pair.first] > 0; });
+  if (ran)
+    fmt::print("\n{}, {} row{} of the same time\n{}", name, matched.size(), matched.size() == 1 ? "" : "s",
+               format_table(rows));
+  else  // the start is alike in all runs of a scene
+    fmt::print("\n{}: no row after the start has the same time in both results\n", name);
 }
 
 nlohmann::json read_record(const fs::path& folder) {
   const fs::path file = folder / "run.json";
   try {
     auto record = nlohmann::json::parse(io::read_whole(file));
-    if (!record.is_object()) throw InputError(fmt::format("{}: it is not the record of a run.", file.string()));
+    if (!record.is_object()) throw InputError(fmt::format("{}: it is not the record of a run", file.string()));
     return record;
-  } catch (const nlohmann::json::exception& error) {
-    throw InputError(fmt::format("{}: it is damaged: {}", file.string(), error.what()));
+  } catch (const nlohmann::json::exception&) {  // its text is for programmers
+    throw InputError(fmt::format("{}: it is damaged, or not a record of a run", file.string()));
   }
 }
 
@@ -220,6 +255,16 @@ double number_of(const nlohmann::json& record, const char* key) {
   const auto found = record.find(key);
   const bool number = found != record.end() && found->is_number();
   return number ? found->get<double>() : std::numeric_limits<double>::quiet_NaN();
+}
+
+/// Stresses below it are rounding: Young's modulus times the coarser precision's unit. Records of earlier versions do
+/// not have the modulus.
+double least_stress(const nlohmann::json& a, const nlohmann::json& b) {
+  const bool single = text_of(a, "precision") == "single" || text_of(b, "precision") == "single";
+  const double unit = single ? double(std::numeric_limits<float>::epsilon()) : std::numeric_limits<double>::epsilon();
+  // fmax leaves out what is not a number.
+  const double modulus = std::fmax(number_of(a, "largest_youngs_modulus"), number_of(b, "largest_youngs_modulus"));
+  return std::isfinite(modulus) ? unit * modulus : 0;
 }
 
 void print_speed(const nlohmann::json& a, const nlohmann::json& b) {
@@ -245,12 +290,13 @@ int compare(const CompareOptions& options) {
   for (const auto& folder : {options.a, options.b})
     if (!fs::is_regular_file(folder / "particles.pvd"))
       throw InputError(fmt::format("{} is not a result folder: it has no particles.pvd.", folder.string()));
-  const auto record_a = read_record(options.a), record_b = read_record(options.b);
+  const auto record_a = read_part([&] { return read_record(options.a); });
+  const auto record_b = read_part([&] { return read_record(options.b); });
   fmt::print("A {}: {}\nB {}: {}\n", options.a.string(), text_of(record_a, "title"), options.b.string(),
              text_of(record_b, "title"));
   if (text_of(record_a, "scene_digest") != text_of(record_b, "scene_digest"))
     fmt::print("The scenes differ in more than their end times.\n");
-  const FrameComparison comparison(options.a, options.b);
+  const FrameComparison comparison(options.a, options.b, least_stress(record_a, record_b));
   fmt::print("\n");
   print_fields(comparison);
   for (const char* table : {"history.csv", "probes.csv"}) print_table(options.a, options.b, table);

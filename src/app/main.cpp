@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -167,7 +168,9 @@ void add_bench(CLI::App& program, std::function<int()>& action) {
   auto* command = program.add_subcommand("bench", "measure throughput");
   auto options = std::make_shared<app::BenchOptions>();
   std::string cases = "Cases:\n";
-  for (const auto& [name, text] : app::bench_cases()) cases += fmt::format("  {:<26} {}\n", name, text);
+  std::size_t longest = 0;
+  for (const auto& [name, text] : app::bench_cases()) longest = std::max(longest, name.size());
+  for (const auto& [name, text] : app::bench_cases()) cases += fmt::format("  {:<{}} {}\n", name, longest + 1, text);
   command->add_option("cases", options->cases, "cases to run (default: all)")->type_name("CASE");
   command->add_option("--json", options->json, "also write the figures to this file")->type_name("FILE");
   command->add_option("--particles", options->particles, "particles per case")->capture_default_str();
@@ -217,9 +220,8 @@ void add_compare(CLI::App& program, std::function<int()>& action) {
   command->footer(
       "A difference is the norm over the components of a field. It is relative to the largest norm in either result, "
       "for\n"
-      "positions to the size of the scene. Particles are matched by id, frames and rows by time. Exit code 0 whatever "
-      "the\n"
-      "differences are, unless --tolerance is given.\n"
+      "positions to the size of the scene, for stresses at least to the rounding of Young's modulus. Particles are\n"
+      "matched by id, frames and rows by time. Exit code 0 whatever the differences are, unless --tolerance is given.\n"
       "Examples:\n"
       "  ductile compare results/cpu results/gpu\n"
       "  ductile compare results/single results/double --tolerance 1e-3");
@@ -266,18 +268,25 @@ void refuse_unknown(const CLI::App& program, const std::string& command) {
                                scene::in_quotes(command), scene::suggestion(command, views), scene::listed(views)));
 }
 
-/// ` --thread is not one of its options; did you mean "--threads"?` for each option that the command lacks.
+/// ` --thread is not an option of run; did you mean "--threads"?` for each option that the command lacks.
 std::string unknown_options(const CLI::App& command, const std::vector<std::string>& words) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : command.get_options())
-    for (const auto& name : option->get_lnames()) names.push_back("--" + name);
-  const std::vector<std::string_view> known(names.begin(), names.end());
+  std::vector<std::string> long_names, short_names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const auto& name : option->get_lnames()) long_names.push_back("--" + name);
+    for (const auto& name : option->get_snames()) short_names.push_back("-" + name);
+  }
+  const std::vector<std::string_view> suggested(long_names.begin(), long_names.end());
   std::string text;
   for (const auto& word : words) {
-    const auto option = word.substr(0, word.find('='));
-    if (!option.starts_with("--") || std::find(known.begin(), known.end(), option) != known.end()) continue;
-    text +=
-        fmt::format("\n    {} is not an option of {}{}", option, command.get_name(), scene::suggestion(option, known));
+    const bool is_long = word.starts_with("--");
+    // A short option may have its value, or others, right behind it; -1 is a number.
+    if (!is_long && (word.size() < 2 || word[0] != '-' || std::isalpha(static_cast<unsigned char>(word[1])) == 0))
+      continue;
+    const auto option = is_long ? word.substr(0, word.find('=')) : word.substr(0, 2);
+    const auto& known = is_long ? long_names : short_names;
+    if (option == "--" || std::find(known.begin(), known.end(), option) != known.end()) continue;
+    text += fmt::format("\n    {} is not an option of {}{}", option, command.get_name(),
+                        is_long ? scene::suggestion(option, suggested) : "");
   }
   return text;
 }
@@ -290,7 +299,7 @@ int execute(int argc, char** argv) {
       "First steps:\n"
       "  ductile scenes                     what there is to run\n"
       "  ductile run first_light            simulate into results/first_light, for ParaView or tools/render\n"
-      "  ductile run --help                 options and examples; every command has them\n"
+      "  ductile run --help                 options and examples; every command has them (also: ductile help run)\n"
       "Exit codes: 0 done, 1 the simulation failed, 2 the input is wrong, 3 the device is unusable, 130 interrupted.");
   std::function<int()> action;
   add_run(program, argv[0], action);
@@ -302,16 +311,25 @@ int execute(int argc, char** argv) {
   add_compare(program, action);
   add_devices(program, action);
   add_completion(program, action);
-  const std::string command = argc > 1 ? argv[1] : "";
+  std::vector<std::string> words(argv + 1, argv + std::max(1, argc));
+  if (!words.empty() && words[0] == "help") {  // `help run` as `run --help`
+    words.erase(words.begin());
+    words.resize(std::min<std::size_t>(words.size(), 1));
+    words.emplace_back("--help");
+  }
+  const std::string command = words.empty() ? "" : words[0];
   refuse_unknown(program, command);
   try {
-    program.parse(argc, argv);
+    program.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // it takes them from the back
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return program.exit(error);
-    const auto* sub = command.starts_with('-') || command.empty() ? nullptr : program.get_subcommand(command);
-    const std::vector<std::string> words(argv + 1, argv + argc);
-    return report(fmt::format("{}{}\n    `ductile {}--help` has options and examples.", error.what(),
-                              sub != nullptr ? unknown_options(*sub, words) : "", sub != nullptr ? command + " " : "")
+    const bool named = !command.starts_with('-') && !command.empty();
+    if (!named)  // those behind a command are its own
+      words.erase(std::find_if(words.begin(), words.end(), [](const auto& word) { return !word.starts_with('-'); }),
+                  words.end());
+    const std::string unknown = unknown_options(named ? *program.get_subcommand(command) : program, words);
+    return report(fmt::format("{}{}\n    `ductile {}--help` has options and examples.", error.what(), unknown,
+                              named ? command + " " : "")
                       .c_str(),
                   wrong_input);
   }

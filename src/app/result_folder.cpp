@@ -71,6 +71,36 @@ std::string unit_of(std::string_view field) {
   return found == units.end() ? "" : found->second;
 }
 
+/// Empty where the record has no such text.
+std::string text_in(const nlohmann::json& record, const char* key) {
+  const auto found = record.find(key);
+  return found != record.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+std::vector<std::string> texts_in(const nlohmann::json& list) {
+  std::vector<std::string> texts;
+  for (const auto& entry : list)
+    if (entry.is_string()) texts.push_back(entry.get<std::string>());
+  return texts;
+}
+
+/// The changes that decide a result: a longer run continues a shorter one.
+std::vector<std::string> without_end_time(std::vector<std::string> overrides) {
+  std::erase_if(overrides, [](const std::string& change) { return change.starts_with("solver.end_time"); });
+  std::ranges::sort(overrides);
+  return overrides;
+}
+
+/// Meshes and cutting surfaces come from files of their own.
+bool names_files(const scene::Scene& scene) {
+  const auto is_mesh = [](const geometry::Shape& shape) { return std::holds_alternative<geometry::Mesh>(shape.kind); };
+  return !scene.cuts.empty() ||
+         std::ranges::any_of(scene.bodies, [&](const auto& body) { return is_mesh(body.shape); }) ||
+         std::ranges::any_of(scene.colliders, [&](const auto& collider) { return is_mesh(collider.shape); }) ||
+         std::ranges::any_of(scene.fixtures, [&](const auto& fixture) { return is_mesh(fixture.region); }) ||
+         std::ranges::any_of(scene.probes, [&](const auto& probe) { return probe.region && is_mesh(*probe.region); });
+}
+
 /// Solvers have fields of reals only; a number of a thing is an integer, like `body`.
 std::vector<std::int32_t> whole_numbers(const io::PointData& data) {
   return std::visit(
@@ -85,14 +115,18 @@ std::vector<std::int32_t> whole_numbers(const io::PointData& data) {
 
 }  // namespace
 
-ResultFolder::ResultFolder(fs::path folder, const scene::Scene& scene, Existing existing)
+ResultFolder::ResultFolder(fs::path folder, const scene::Scene& scene, const std::vector<std::string>& overrides,
+                           Existing existing)
     : folder_(std::move(folder)),
       existing_(existing),
       scene_(scene),
+      overrides_(overrides),
       history_(folder_ / "history.csv", history_columns(scene)),
       probes_(folder_ / "probes.csv", probe_columns(scene)) {
   check_existing();
-  if (existing_ == Existing::resume) read_checkpoint();
+  if (existing_ != Existing::resume) return;
+  read_checkpoint();
+  if (!checkpoint_) check_restart();
 }
 
 void ResultFolder::open() {
@@ -129,6 +163,59 @@ void ResultFolder::check_existing() const {
         fmt::format("There is nothing to resume in {}: it holds no result. Start without --resume.", folder_.string()));
 }
 
+nlohmann::json ResultFolder::read_record() const {
+  const fs::path file = folder_ / "run.json";
+  if (!fs::is_regular_file(file)) return nlohmann::json::object();
+  auto record = nlohmann::json::parse(io::read_whole(file), nullptr, false);
+  return record.is_object() ? record : nlohmann::json::object();
+}
+
+bool ResultFolder::holds_result() const {
+  std::error_code error;
+  for (const auto& name : result_names())
+    if (name != frame_folder && fs::exists(folder_ / name, error)) return true;
+  for (const auto& entry : fs::directory_iterator(folder_ / frame_folder, error))
+    if (is_frame_name(entry.path().filename().string())) return true;
+  return false;
+}
+
+void ResultFolder::check_restart() const {
+  if (!holds_result()) return;  // killed before it wrote anything
+  const auto record = read_record();
+  constexpr const char* ways = "It is kept as it is: use another folder (-o), or replace it by --force.";
+  if (text_in(record, "scene_digest").empty())
+    throw InputError(
+        fmt::format("{} holds a result without a checkpoint, and no run.json that says which run it is of. {}",
+                    folder_.string(), ways));
+  if (text_in(record, "scene_digest") != scene_.digest)
+    throw InputError(fmt::format("{} {} It has no checkpoint either. {}", folder_.string(), how_it_differs(), ways));
+  if (text_in(record, "status") == "finished")
+    throw InputError(
+        fmt::format("{} holds the complete result of this scene, without a checkpoint: there is nothing "
+                    "to resume. {}",
+                    folder_.string(), ways));
+}
+
+std::string ResultFolder::how_it_differs() const {
+  const auto record = read_record();
+  if (text_in(record, "scene_sha256") != scene_.sha256)
+    return "was written for another scene: a result can only be resumed with the same scene and --set values "
+           "(solver.end_time may differ).";
+  const auto found = record.find("overrides");
+  const bool known = found != record.end() && found->is_array();
+  const auto earlier = without_end_time(known ? texts_in(*found) : std::vector<std::string>{});
+  const auto now = without_end_time(overrides_);
+  const auto listed = [](const std::vector<std::string>& changes) {
+    return changes.empty() ? "none" : fmt::format("{}", fmt::join(changes, ", "));
+  };
+  if (earlier != now)
+    return fmt::format("was written with other --set values: {}{}; now {}.", listed(earlier),
+                       known ? "" : " that it knows of", listed(now));
+  return fmt::format("was written for the same scene file by an earlier version of Ductile, whose defaults differ{}{}.",
+                     names_files(scene_) ? ", or a file that the scene names has changed since" : "",
+                     known ? "" : ", or with --set values that it does not tell");
+}
+
 void ResultFolder::clear() {
   const auto remove = [](const fs::path& file) {
     std::error_code error;
@@ -146,14 +233,12 @@ void ResultFolder::clear() {
 }
 
 void ResultFolder::read_checkpoint() {
-  const fs::path file = folder_ / "checkpoint.bin";
+  const fs::path file = checkpoint_file();
   if (!fs::exists(file)) return;
   auto checkpoint = io::read_checkpoint(file);
   if (checkpoint.scene_digest != scene_.digest)
     throw InputError(
-        fmt::format("{} was written for another scene: a result can only be resumed with the same scene and "
-                    "--set values (solver.end_time may differ). Use another folder (-o) or --force.",
-                    file.string()));
+        fmt::format("{} {} Use another folder (-o), or start again with --force.", file.string(), how_it_differs()));
   if (checkpoint.backend != backend_name())
     throw InputError(
         fmt::format("{} was written by the {} back end and this is {}: resume it with the same one, so that "
@@ -166,7 +251,8 @@ double ResultFolder::restore(Solver& solver) {
   const auto block = std::find_if(checkpoint_->blocks.begin(), checkpoint_->blocks.end(),
                                   [](const auto& b) { return b.name == bookkeeping; });
   if (block == checkpoint_->blocks.end())
-    throw InputError(fmt::format("{} lacks its bookkeeping.", (folder_ / "checkpoint.bin").string()));
+    throw InputError(
+        fmt::format("{} lacks its bookkeeping. Start the run again with --force.", checkpoint_file().string()));
   const auto json = nlohmann::json::parse(reinterpret_cast<const char*>(block->bytes.data()),
                                           reinterpret_cast<const char*>(block->bytes.data()) + block->bytes.size());
   std::vector<StateBlock> blocks;
@@ -252,7 +338,7 @@ void ResultFolder::write_checkpoint(Solver& solver, double wall_seconds) {
   checkpoint.blocks.push_back({bookkeeping, std::vector<std::byte>(text.size())});
   std::memcpy(checkpoint.blocks.back().bytes.data(), text.data(), text.size());
   for (auto& block : solver.save()) checkpoint.blocks.push_back({std::move(block.name), std::move(block.bytes)});
-  io::write_checkpoint(folder_ / "checkpoint.bin", checkpoint);
+  io::write_checkpoint(checkpoint_file(), checkpoint);
 }
 
 void ResultFolder::write_run_record(const std::string& json) { io::write_whole(folder_ / "run.json", json); }

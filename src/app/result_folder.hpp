@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,14 +21,18 @@ class ResultFolder {
  public:
   enum class Existing { refuse, resume, replace };
 
-  /// Touches nothing yet, but throws InputError if the folder holds a result already or one of another scene.
-  ResultFolder(std::filesystem::path folder, const scene::Scene& scene, Existing existing);
+  /// Touches nothing yet, but throws InputError if the folder holds a result already, or one that is not to be resumed.
+  /// `overrides` are those that the scene was read with.
+  ResultFolder(std::filesystem::path folder, const scene::Scene& scene, const std::vector<std::string>& overrides,
+               Existing existing);
 
   /// Takes hold of the folder and makes it ready, or throws InputError: it is in use or can't be written.
   void open();
 
   [[nodiscard]] const std::filesystem::path& path() const { return folder_; }
   [[nodiscard]] bool has_checkpoint() const { return checkpoint_.has_value(); }
+  /// A run can be resumed from what is on disk.
+  [[nodiscard]] bool is_saved() const { return std::filesystem::exists(checkpoint_file()); }
   /// Puts the solver, and the tables with it, where the checkpoint was written; returns the seconds spent until then.
   double restore(Solver& solver);
 
@@ -42,13 +47,22 @@ class ResultFolder {
   void drop_last_frame();
 
  private:
+  [[nodiscard]] std::filesystem::path checkpoint_file() const { return folder_ / "checkpoint.bin"; }
   void check_existing() const;
+  /// A run without a checkpoint starts again and removes what is there: that must be its own, and unfinished.
+  void check_restart() const;
+  [[nodiscard]] bool holds_result() const;
+  /// run.json, an empty object where it is missing or damaged.
+  [[nodiscard]] nlohmann::json read_record() const;
+  /// In which way a result with another digest is not one of this scene.
+  [[nodiscard]] std::string how_it_differs() const;
   void clear();
   void read_checkpoint();
 
   std::filesystem::path folder_;
   Existing existing_;
   const scene::Scene& scene_;
+  const std::vector<std::string>& overrides_;
   std::optional<io::FolderLock> lock_;
   std::optional<io::Checkpoint> checkpoint_;
   io::CsvFile history_, probes_;

@@ -90,12 +90,19 @@ class Run {
   int execute() {
     if (folder_.has_checkpoint()) {
       earlier_seconds_ = folder_.restore(*solver_);
-      if (solver_->step() >= schedule_.last_step) {
+      if (solver_->step() > schedule_.last_step) {
+        say(fmt::format("{} has {} steps already, beyond the {} that end at {:g} s: the longer result is kept.\n",
+                        folder_.path().string(), solver_->step(), schedule_.last_step, scene_.solver.end_time));
+        return 0;
+      }
+      if (solver_->step() == schedule_.last_step) {
         say(fmt::format("{} is complete already ({} steps).\n", folder_.path().string(), solver_->step()));
         return 0;
       }
       say(fmt::format("resuming at step {} (t = {:.4g} s)\n", solver_->step(), time()));
       drop_early_end();
+    } else if (options_.resume) {
+      say(fmt::format("there is no checkpoint in {} yet: the run starts again\n", folder_.path().string()));
     }
     greet();
     write_record("running");
@@ -113,6 +120,9 @@ class Run {
   }
 
   [[nodiscard]] std::string how_to_go_on() const {
+    if (!folder_.is_saved())
+      return fmt::format("There was no checkpoint in {} yet; start again with:\n  {}", folder_.path().string(),
+                         resume_command());
     return fmt::format("The result up to the last checkpoint is whole in {}; go on with:\n  {}",
                        folder_.path().string(), resume_command());
   }
@@ -183,6 +193,10 @@ class Run {
         worst_volume_ratio_ = report.min_volume_ratio;
         worst_step_ = solver_->step();
       }
+      if (report.min_volume_ratio > widest_volume_ratio_) {
+        widest_volume_ratio_ = report.min_volume_ratio;
+        widest_step_ = solver_->step();
+      }
       if (stop && solver_->step() < schedule_.last_step) {
         progress.finish();
         write_record("interrupted");
@@ -196,14 +210,31 @@ class Run {
     write_record("finished");
     farewell();
     warn_of_inversion();
+    warn_of_explosion();
     return 0;
   }
 
   /// Bodies that start scrambled or flattened are inside out on purpose.
+  [[nodiscard]] bool starts_at_rest() const {
+    return std::all_of(scene_.bodies.begin(), scene_.bodies.end(),
+                       [](const auto& body) { return body.initial.at_rest(); });
+  }
+
+  /// Solids that fly apart below the stretch at which a run ends. What flows may come apart.
+  void warn_of_explosion() const {
+    constexpr double beyond_solids = 10;
+    const bool elastic = std::all_of(scene_.materials.begin(), scene_.materials.end(), [](const auto& material) {
+      return std::holds_alternative<std::monostate>(material.plastic);
+    });
+    if (!(widest_volume_ratio_ > beyond_solids) || !elastic || !starts_at_rest()) return;
+    say(fmt::format(
+        "  warning: in step {} (t = {:.4g} s) every particle had at least {:.3g} times its volume: the bodies flew "
+        "apart. Look at velocities and loads; then try a shorter step, more iterations or a stiffer material.\n",
+        widest_step_, double(widest_step_) * scene_.solver.time_step, widest_volume_ratio_));
+  }
+
   void warn_of_inversion() const {
-    if (!(worst_volume_ratio_ <= 0)) return;
-    for (const auto& body : scene_.bodies)
-      if (body.initial.scramble != 0 || body.initial.stretch != Eigen::Vector3d::Ones()) return;
+    if (!(worst_volume_ratio_ <= 0) || !starts_at_rest()) return;
     say(fmt::format(
         "  warning: in step {} (t = {:.4g} s) matter was turned inside out (volume ratio {:.3g}): a load or impact "
         "beyond what the material and this step bear. Try a shorter step, more iterations or a stiffer material.\n",
@@ -259,6 +290,12 @@ class Run {
   [[nodiscard]] const char* precision_name() const {
     return scene_.solver.precision == scene::Precision::double_precision ? "double" : "single";
   }
+  /// The scale of stresses, which rounding is relative to.
+  [[nodiscard]] double largest_youngs_modulus() const {
+    double largest = 0;
+    for (const auto& material : scene_.materials) largest = std::max(largest, material.elastic.youngs_modulus);
+    return largest;
+  }
   [[nodiscard]] double throughput() const { return step_seconds_ > 0 ? work() / step_seconds_ : 0; }
 
   void write_record(const std::string& status) {
@@ -269,6 +306,7 @@ class Run {
                                       {"scene", scene_.file.filename().string()},
                                       {"scene_sha256", scene_.sha256},
                                       {"scene_digest", scene_.digest},
+                                      {"overrides", options_.overrides},
                                       {"version", version},
                                       {"backend", backend_name()},
                                       {"device", queue_.device().name},
@@ -277,6 +315,7 @@ class Run {
                                       {"threads", queue_.threads()},
                                       {"particles", solver_->particles()},
                                       {"mean_neighbours", solver_->mean_neighbours()},
+                                      {"largest_youngs_modulus", largest_youngs_modulus()},
                                       {"time_step", scene_.solver.time_step},
                                       {"iterations", scene_.solver.iterations},
                                       {"steps", solver_->step()},
@@ -298,9 +337,10 @@ class Run {
   Queue queue_;
   std::unique_ptr<Solver> solver_;
   double setup_seconds_ = 0, earlier_seconds_ = 0, step_seconds_ = 0;
-  long long first_step_ = 0, worst_step_ = 0, iterations_ = 0;
+  long long first_step_ = 0, worst_step_ = 0, widest_step_ = 0, iterations_ = 0;
   double worst_volume_ratio_ = std::numeric_limits<double>::infinity();
-  bool told_ = false;  ///< that the run will stop at the next frame
+  double widest_volume_ratio_ = 0;  ///< the largest of the smallest in a step
+  bool told_ = false;               ///< that the run will stop at the next frame
 };
 
 }  // namespace
@@ -310,7 +350,7 @@ int run(const RunOptions& options) {
   const auto output = options.output.empty() ? std::filesystem::path("results") / options.scene.stem() : options.output;
   if (options.resume && options.force) throw InputError("--resume and --force contradict each other: give one.");
   using Existing = ResultFolder::Existing;
-  ResultFolder folder(output, scene,
+  ResultFolder folder(output, scene, options.overrides,
                       options.resume  ? Existing::resume
                       : options.force ? Existing::replace
                                       : Existing::refuse);

@@ -26,7 +26,6 @@ struct Lattice {
 };
 
 Vector3d cell_counts(const Shape& shape, double spacing) {
-  if (const auto* box = std::get_if<Box>(&shape.kind)) return (box->size / spacing).array().round().max(1.0);
   return (bounds(Shape{.kind = shape.kind}).sizes() / spacing).array().round();
 }
 

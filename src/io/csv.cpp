@@ -135,16 +135,23 @@ void CsvFile::add(const std::vector<double>& row) {
 }
 
 void CsvFile::go_on(std::size_t rows) {
-  const auto refuse = [&](const std::string& why) {
-    throw InputError(
+  const auto refusal = [&](const std::string& why) {
+    return InputError(
         fmt::format("{} can't be gone on with: {}. Put back the file that the run wrote, or start the run "
                     "again with --force.",
                     path().string(), why));
   };
-  if (!std::filesystem::exists(path())) refuse("it is missing");
-  const auto table = CsvTable::read(path());
-  if (table.columns() != columns_) refuse("its columns are not those of this run");
-  if (table.rows() < rows) refuse(fmt::format("the checkpoint counts {} rows in it, it has {}", rows, table.rows()));
+  if (!std::filesystem::exists(path())) throw refusal("it is missing");
+  const auto table = [&] {
+    try {
+      return CsvTable::read(path());
+    } catch (const InputError& error) {
+      throw refusal(error.what());
+    }
+  }();
+  if (table.columns() != columns_) throw refusal("its columns are not those of this run");
+  if (table.rows() < rows)
+    throw refusal(fmt::format("the checkpoint counts {} rows in it, it has {}", rows, table.rows()));
   file_.go_on(table.size_of(rows));
   pending_.clear();
   rows_ = rows;

@@ -144,7 +144,7 @@ Table smoothing() {
           {one_word<SmoothingKernel>("kernel", value("\"wendland\""), "shape of the kernel"),
            number("support", "spacings",
                   described(has_xpbi ? "1.6; xpbi: 2.0 where a material is plastic, or with reference current" : "1.6"),
-                  above(1), "radius of the kernel")}};
+                  {1, 10, false, true}, "radius of the kernel")}};
 }
 
 Table world() {

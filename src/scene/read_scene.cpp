@@ -41,21 +41,38 @@ class InPrecision {
  public:
   explicit InPrecision(Precision precision) : single_(precision == Precision::single_precision) {}
 
-  void check(Reader& in, std::string_view name, double value) const {
+  void check_least(Reader& in, std::string_view name, double value) const {
     if (value != 0 && std::abs(value) < least()) refuse(in, name, "small", fmt::format("from {:.1e} on", least()));
+  }
+  void check(Reader& in, std::string_view name, double value) const {
+    check_least(in, name, value);
     if (std::abs(value) > most()) refuse(in, name, "large", fmt::format("up to {:.1e}", most()));
+  }
+  /// For what the device squares too, in its own precision.
+  void check_squares(Reader& in, std::string_view name, double value) const {
+    if (std::abs(value) > squarable(false))
+      refuse_anywhere(in, name, squarable(false));
+    else if (std::abs(value) > squarable(single_))
+      refuse(in, name, "large", fmt::format("up to {:.1e}", squarable(single_)));
+  }
+  void check_squares(Reader& in, std::string_view name, const Vector3d& value) const {
+    check_squares(in, name, value.cwiseAbs().maxCoeff());
   }
   /// Components may vanish; their squares are added in double precision.
   void check(Reader& in, std::string_view name, const Vector3d& value) const {
-    constexpr double squarable = 1e150;
     const double largest = value.cwiseAbs().maxCoeff();
-    if (largest > squarable)
-      in.refuse(name, "is too large for any precision", fmt::format("a magnitude up to {:g}", squarable));
+    if (largest > squarable(false))
+      refuse_anywhere(in, name, squarable(false));
     else if (largest > most())
       refuse(in, name, "large", fmt::format("up to {:.1e}", most()));
   }
 
  private:
+  /// The largest number whose square, and a sum of some thousand of them, has the precision's range.
+  static double squarable(bool single) { return single ? 1e17 : 1e150; }
+  static void refuse_anywhere(Reader& in, std::string_view name, double most) {
+    in.refuse(name, "is too large for any precision", fmt::format("a magnitude up to {:g}", most));
+  }
   [[nodiscard]] double least() const {
     return single_ ? double(std::numeric_limits<float>::min()) : std::numeric_limits<double>::min();
   }
@@ -123,7 +140,11 @@ Solver read_solver(Reader& in, bool flows) {
     return read_smoothing(inner, solver.method == Method::xpbi && !rests);
   });
   solver.precision = in.get<Precision>("precision");
-  if (in.accepted("precision")) InPrecision(solver.precision).check(in, "time_step", solver.time_step);
+  if (in.accepted("precision")) {
+    const InPrecision precision(solver.precision);
+    precision.check(in, "time_step", solver.time_step);
+    precision.check_squares(in, "hourglass", solver.hourglass);
+  }
   solver.damping = in.get<double>("damping");
   return solver;
 }
@@ -132,7 +153,8 @@ Elastic read_elastic(Reader& in, ElasticModel usual, const InPrecision& precisio
   const Elastic elastic{in.get<ElasticModel>("model", usual), in.get<double>("youngs_modulus"),
                         in.get<double>("poisson_ratio"), in.get<double>("inversion_below"),
                         in.get<Inversion>("inversion")};
-  precision.check(in, "youngs_modulus", elastic.youngs_modulus);
+  precision.check_least(in, "youngs_modulus", elastic.youngs_modulus);
+  precision.check_squares(in, "youngs_modulus", elastic.youngs_modulus);
   return elastic;
 }
 
@@ -282,10 +304,16 @@ std::string sha256_of_file(const fs::path& file) {
   return hash.hex();
 }
 
+/// With an empty name the folder of the scene would be looked at.
+bool refused_empty_name(Reader& in, const std::string& name) {
+  if (name.empty()) in.refuse("file", "is empty", "the name of a file (OBJ, STL, PLY or OFF)");
+  return name.empty();
+}
+
 geometry::Mesh read_mesh(Reader& in) {
   const auto name = in.get<std::string>("file");
   const auto scale = in.get<double>("scale");
-  if (!in.accepted("file") || !in.accepted("scale")) return {};
+  if (!in.accepted("file") || !in.accepted("scale") || refused_empty_name(in, name)) return {};
   const fs::path file = in.context().folder / name;
   try {
     auto triangles = std::make_shared<const geometry::TriangleMesh>(geometry::TriangleMesh::read(file, scale));
@@ -364,8 +392,11 @@ Body read_body(Reader& in, const std::vector<Material>& materials, std::vector<s
   precision.check(in, "angular_velocity", body.angular_velocity);
   body.jitter = in.get<double>("jitter");
   body.relax = in.get<int>("relax", body.jitter > 0 ? 4 : 0);
-  body.initial = in.table("initial", [](Reader& inner) {
-    return Initial{inner.get<Vector3d>("stretch"), inner.get<double>("scramble")};
+  body.initial = in.table("initial", [&](Reader& inner) {
+    const Initial initial{inner.get<Vector3d>("stretch"), inner.get<double>("scramble")};
+    precision.check_squares(inner, "stretch", initial.stretch);
+    precision.check_squares(inner, "scramble", initial.scramble);
+    return initial;
   });
   body.place = in.place();
   return body;
@@ -418,32 +449,63 @@ std::vector<Body> read_bodies(Reader& in, const std::vector<Material>& materials
   return block;
 }
 
-Motion read_motion(Reader& in) {
-  return {in.get<Vector3d>("velocity"), in.get<Vector3d>("angular_velocity"), in.get<Vector3d>("about")};
+Motion read_motion(Reader& in, const InPrecision& precision) {
+  const Motion motion{in.get<Vector3d>("velocity"), in.get<Vector3d>("angular_velocity"), in.get<Vector3d>("about")};
+  precision.check_squares(in, "velocity", motion.velocity);
+  precision.check_squares(in, "angular_velocity", motion.angular_velocity);
+  precision.check_squares(in, "about", motion.about);
+  return motion;
 }
 
 /// Stands for a name that was refused.
 constexpr auto nothing = std::numeric_limits<std::size_t>::max();
 
-Fixture read_fixture(Reader& in, const std::vector<Body>& bodies, std::vector<std::string>& names) {
+Fixture read_fixture(Reader& in, const std::vector<Body>& bodies, std::vector<std::string>& names,
+                     const InPrecision& precision) {
   Fixture fixture;
   fixture.name = in.unique_name(names);
   fixture.body = in.reference("body", names_of(bodies)).value_or(nothing);
   fixture.region = in.table("region", read_region);
-  fixture.motion = in.table("motion", read_motion);
+  fixture.motion = in.table("motion", [&](Reader& inner) { return read_motion(inner, precision); });
   fixture.release_at = in.find<double>("release_at");
   fixture.place = in.place_of("region");
   return fixture;
 }
 
-Collider read_collider(Reader& in, std::vector<std::string>& names) {
+/// Distances from its surface are taken on the device.
+void check_collider_shape(Reader& in, const Shape& shape, const InPrecision& precision) {
+  if (const auto* plane = std::get_if<geometry::Plane>(&shape.kind)) {
+    precision.check_squares(in, "shape.point", plane->point);
+    return;
+  }
+  precision.check_squares(in, in.has("position") ? "position" : "shape.position", shape.position);
+  if (const auto* box = std::get_if<geometry::Box>(&shape.kind)) precision.check_squares(in, "shape.size", box->size);
+  if (const auto* sphere = std::get_if<geometry::Sphere>(&shape.kind))
+    precision.check_squares(in, "shape.radius", sphere->radius);
+  const auto round = [&](const auto* solid) {
+    if (solid == nullptr) return;
+    precision.check_squares(in, "shape.radius", solid->radius);
+    precision.check_squares(in, "shape.height", solid->height);
+  };
+  round(std::get_if<geometry::Cylinder>(&shape.kind));
+  round(std::get_if<geometry::Capsule>(&shape.kind));
+  if (const auto* torus = std::get_if<geometry::Torus>(&shape.kind))
+    precision.check_squares(in, "shape.radius", torus->radius);
+  if (const auto* mesh = std::get_if<geometry::Mesh>(&shape.kind); mesh != nullptr && mesh->triangles != nullptr) {
+    const auto bounds = mesh->triangles->bounds();
+    precision.check_squares(in, "shape.scale", Vector3d(bounds.min().cwiseAbs().cwiseMax(bounds.max().cwiseAbs())));
+  }
+}
+
+Collider read_collider(Reader& in, std::vector<std::string>& names, const InPrecision& precision) {
   Collider collider;
   collider.name = in.unique_name(names, fmt::format("collider{}", names.size() + 1));
   collider.shape = read_placed_shape(in, all_shapes);
   for (const std::string_view key : {"position", "rotation"})
     if (in.has(key) && std::holds_alternative<geometry::Plane>(collider.shape.kind))
       in.refuse(key, "is not used by a plane", "normal and point inside the shape");
-  collider.motion = in.table("motion", read_motion);
+  check_collider_shape(in, collider.shape, precision);
+  collider.motion = in.table("motion", [&](Reader& inner) { return read_motion(inner, precision); });
   collider.friction = in.get<double>("friction");
   collider.inside = in.get<bool>("inside");
   return collider;
@@ -454,7 +516,7 @@ geometry::Patch read_patch(Reader& in) {
     return geometry::Patch::rectangle(in.get<double>("width"), in.get<double>("height"));
   const auto name = in.get<std::string>("file");
   const auto scale = in.get<double>("scale");
-  if (!in.accepted("file") || !in.accepted("scale")) return {};
+  if (!in.accepted("file") || !in.accepted("scale") || refused_empty_name(in, name)) return {};
   const fs::path file = in.context().folder / name;
   try {
     auto patch = geometry::Patch::read(file, scale);
@@ -466,14 +528,14 @@ geometry::Patch read_patch(Reader& in) {
   }
 }
 
-Cut read_cut(Reader& in, std::vector<std::string>& names) {
+Cut read_cut(Reader& in, std::vector<std::string>& names, const InPrecision& precision) {
   Cut cut;
   cut.name = in.unique_name(names, fmt::format("cut{}", names.size() + 1));
   cut.patch = in.table("shape", read_patch);
   const auto position = in.get<Vector3d>("position");
   const auto rotation = in.optional_table("rotation", read_rotation).value_or(Eigen::Matrix3d::Identity());
   cut.patch.place(rotation, position);
-  cut.motion = in.table("motion", read_motion);
+  cut.motion = in.table("motion", [&](Reader& inner) { return read_motion(inner, precision); });
   cut.from = in.get<double>("from");
   cut.until = in.find<double>("until");
   if (cut.until && *cut.until <= cut.from)
@@ -532,7 +594,8 @@ Scene read_top_level(Reader& in, const fs::path& file) {
   std::vector<std::string> bodies, fixtures, colliders, cuts, probes;
   for (auto& block : in.list("bodies", [&](Reader& inner) {
          auto block = read_bodies(inner, scene.materials, bodies, precision);
-         if (method == Method::xpbi && inner.has("initial") && !block.empty()) {
+         // Without any material the one that the body names can't be judged.
+         if (method == Method::xpbi && inner.has("initial") && !block.empty() && !scene.materials.empty()) {
            const bool elastic = std::holds_alternative<std::monostate>(scene.materials.at(block[0].material).plastic);
            if (!elastic || scene.solver.reference != Reference::memory || scene.solver.multiplier != Multiplier::scalar)
              inner.refuse("initial", "needs a body that knows its rest shape",
@@ -542,9 +605,10 @@ Scene read_top_level(Reader& in, const fs::path& file) {
          return block;
        }))
     std::move(block.begin(), block.end(), std::back_inserter(scene.bodies));
-  scene.fixtures = in.list("fixtures", [&](Reader& inner) { return read_fixture(inner, scene.bodies, fixtures); });
-  scene.colliders = in.list("colliders", [&](Reader& inner) { return read_collider(inner, colliders); });
-  scene.cuts = in.list("cuts", [&](Reader& inner) { return read_cut(inner, cuts); });
+  scene.fixtures =
+      in.list("fixtures", [&](Reader& inner) { return read_fixture(inner, scene.bodies, fixtures, precision); });
+  scene.colliders = in.list("colliders", [&](Reader& inner) { return read_collider(inner, colliders, precision); });
+  scene.cuts = in.list("cuts", [&](Reader& inner) { return read_cut(inner, cuts, precision); });
   if (!scene.cuts.empty() && method && *method != Method::total_lagrangian)
     in.refuse("cuts", fmt::format("is not used by method {}", word(*method)), "it only with total-lagrangian");
   scene.contact = in.optional_table("contact", read_contact).value_or(Contact{});

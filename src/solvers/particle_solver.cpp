@@ -33,7 +33,7 @@ Real von_mises(const Mat3<Real>& stress) {
 
 template <class Real>
 ParticleSolver<Real>::ParticleSolver(const scene::Scene& scene, Queue& queue)
-    : scene_(scene), queue_(queue), particles_(sample(scene)) {
+    : scene_(scene), queue_(queue), particles_(sample(scene, &queue.device())) {
   refuse_empty_regions(scene_, particles_);
   upload_particles();
   build_fixtures();
@@ -246,14 +246,29 @@ DivergenceError ParticleSolver<Real>::divergence(std::size_t particle) const {
   const Mat3<Real> F = Mat3<Real>::identity() + displacement_gradient_.download()[particle];
   const Vec4<Real> at = position_.download()[particle];
   const Eigen::Vector3d x{double(at[0]), double(at[1]), double(at[2])};
-  std::string what = "is no longer a number", cause;
-  if (Sound<Real>::whole(F) && x.allFinite()) {
+  const double stretch = std::sqrt(double(squared_norm(F)));
+  const auto& body = scene_.bodies[particles_.body[particle]];
+  std::string what, cause;
+  if (x.allFinite() && Sound<Real>::whole(F) && !sound_(F, at)) {
     what = "is farther from the origin than its precision can tell from its neighbours";
-    cause = "Something gave it that speed: look at velocities, gravity and the motion of colliders and fixtures";
+    cause =
+        "Something gave it that speed, or it starts there: look at velocities, gravity, initial states and the motion "
+        "of colliders and fixtures";
+  } else if (x.allFinite() && std::isfinite(stretch) && !Sound<Real>::whole(F)) {
+    what = fmt::format("was torn away from its neighbours (stretch {:.3g})", stretch);
+    const bool started_so = step_ == 0 && !body.initial.at_rest();
+    cause =
+        (started_so ? "It starts far from its shape: look at initial.stretch and initial.scramble. " : "") + remedy();
   } else {
-    if (x.allFinite())
-      what = fmt::format("was torn away from its neighbours (stretch {:.3g})", std::sqrt(double(squared_norm(F))));
-    cause = remedy();
+    what = !x.allFinite()            ? "is no longer a number"
+           : !std::isfinite(stretch) ? "has a deformation that is no number"
+                                     : "has an energy that is no number";
+    std::string otherwise = remedy();
+    otherwise[0] = 't';  // within a sentence
+    cause = fmt::format(
+        "A number of the body or of its material \"{}\" may be beyond what {} precision computes with: look at their "
+        "values and at solver.hourglass. If those are sound, {}",
+        scene_.materials[body.material].name, sizeof(Real) == 4 ? "single" : "double", otherwise);
   }
   return divergence(particle,
                     fmt::format(" and now at ({:.4g}, {:.4g}, {:.4g}), {}. {}.", x.x(), x.y(), x.z(), what, cause));

@@ -16,6 +16,7 @@
 #include "common/error.hpp"
 #include "geometry/sampling.hpp"
 #include "kernels/materials/strain.hpp"
+#include "runtime/queue.hpp"
 #include "solvers/blocks.hpp"
 
 namespace ductile {
@@ -107,7 +108,7 @@ class BodyProblems {
   std::vector<Problem> problems_;
 };
 
-void refuse_if_too_large(const scene::Scene& scene, const BodyProblems& problems) {
+void refuse_if_too_large(const scene::Scene& scene, const DeviceDescription* device, const BodyProblems& problems) {
   double particles = 0, most = 0;
   std::size_t largest = 0;
   for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
@@ -115,12 +116,15 @@ void refuse_if_too_large(const scene::Scene& scene, const BodyProblems& problems
     particles += count;
     if (count > most) most = count, largest = b;
   }
-  const double needed = estimate_memory(scene, particles), room = available_memory();
+  const double needed = estimate_memory(scene, particles);
+  const double room = device != nullptr ? available_memory(*device) : available_memory();
+  const bool of_device = device != nullptr && room == double(device->memory_bytes);
   if (particles > 4e9 || needed > room)
     throw InputError(fmt::format(
-        "{}: the bodies would have about {:.3g} particles, which need {:.3g} GB; {:.3g} GB are free\n    use a larger "
+        "{}: the bodies would have about {:.3g} particles, which need {:.3g} GB; {:.3g} GB are {}\n    use a larger "
         "spacing (twice the spacing needs an eighth of the memory) or smaller bodies{}",
         problems.place_of(largest), particles, needed / 1e9, room / 1e9,
+        of_device ? fmt::format("on the device \"{}\"", device->name) : "free",
         scene.bodies.size() == 1 ? "" : fmt::format("; body \"{}\" is the largest", scene.bodies[largest].name)));
 }
 
@@ -133,11 +137,13 @@ void find_too_far(const scene::Scene& scene, BodyProblems& problems) {
     const auto& body = scene.bodies[b];
     const auto box = geometry::bounds(body.shape);
     const double far = std::max(box.min().cwiseAbs().maxCoeff(), box.max().cwiseAbs().maxCoeff());
-    if (far * rounding > 0.1 * body.spacing)
+    const auto too_far = [&](double unit) { return far * unit > 0.1 * body.spacing; };
+    const bool double_helps = !is_double && !too_far(std::numeric_limits<double>::epsilon());
+    if (too_far(rounding))
       problems.add(b, fmt::format("it reaches {:.3g} m from the origin, where {} precision rounds positions by {:.2g} "
                                   "m and its spacing is {:g} m\n    move the scene to the origin{}",
                                   far, is_double ? "double" : "single", far * rounding, body.spacing,
-                                  is_double ? "" : ", or use solver.precision = \"double\""));
+                                  double_helps ? ", or use solver.precision = \"double\"" : ""));
   }
 }
 
@@ -165,6 +171,12 @@ double available_memory() {
   return std::min({machine, container, limited ? double(own.rlim_cur) : machine});
 }
 
+double available_memory(const DeviceDescription& device) {
+  const double machine = available_memory();
+  // A CPU's memory is the machine's, of which others have their part.
+  return device.kind == "cpu" ? machine : std::min(machine, double(device.memory_bytes));
+}
+
 double estimate_memory(const scene::Scene& scene, double particles) {
   const double real = scene.solver.precision == scene::Precision::double_precision ? 8 : 4;
   const double reached = 4.0 / 3.0 * std::numbers::pi * std::pow(scene.solver.smoothing.support, 3);
@@ -180,9 +192,9 @@ double estimate_memory(const scene::Scene& scene, double particles) {
   return particles * (80 * real + neighbours * (4 + 2 * real) + cuts + 120);
 }
 
-Particles sample(const scene::Scene& scene) {
+Particles sample(const scene::Scene& scene, const DeviceDescription* device) {
   BodyProblems problems(scene);
-  refuse_if_too_large(scene, problems);
+  refuse_if_too_large(scene, device, problems);
   find_too_far(scene, problems);
   std::vector<Eigen::Vector3d> rest;
   std::vector<double> volume;

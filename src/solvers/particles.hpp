@@ -9,6 +9,8 @@
 
 namespace ductile {
 
+struct DeviceDescription;
+
 /// A run of particles in solver order.
 struct Range {
   std::size_t first = 0, count = 0;
@@ -25,8 +27,9 @@ struct Particles {
   [[nodiscard]] std::size_t size() const { return rest.size(); }
 };
 
-/// Samples every body. Throws InputError for a body without particles or a scene that does not fit into memory.
-[[nodiscard]] Particles sample(const scene::Scene& scene);
+/// Samples every body. Throws InputError for a body without particles or a scene that does not fit into memory, that of
+/// the machine or, where it is given, of a device that has its own.
+[[nodiscard]] Particles sample(const scene::Scene& scene, const DeviceDescription* device = nullptr);
 
 /// Speed of pressure waves, m/s.
 [[nodiscard]] double wave_speed(const scene::Material& material);
@@ -56,5 +59,7 @@ void refuse_empty_regions(const scene::Scene& scene, const Particles& particles)
 [[nodiscard]] double estimate_memory(const scene::Scene& scene, double particles);
 /// Memory that this machine can still give, in bytes.
 [[nodiscard]] double available_memory();
+/// The same for a run on a device: what is on it passes through the machine, so both must have room.
+[[nodiscard]] double available_memory(const DeviceDescription& device);
 
 }  // namespace ductile

@@ -125,6 +125,13 @@ class ModuleTest(unittest.TestCase):
         with self.assertRaises(ductile.InputError):
             ductile.build({"title": object()})
 
+    def test_any_text_can_be_a_name(self):
+        scene = block() | {"title": "\U0001f9c0 \u00e4 \\"}
+        scene["bodies"][0]["name"] = "\U0001f9ca"
+        self.assertEqual(len(ductile.build(scene).field("position")), 4 * 3 * 5)
+        with self.assertRaisesRegex(ductile.InputError, "control characters"):
+            ductile.build(block() | {"title": "\x7f"})
+
     def test_a_scene_file_with_overrides(self):
         simulation = ductile.load(ROOT / "scenes/first_light.toml", ["bodies[0].spacing=0.06"])
         self.assertLess(simulation.advance(2).residual, 1)

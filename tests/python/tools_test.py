@@ -168,6 +168,18 @@ class ResultTest(unittest.TestCase):
             pictures.append(picture.read_bytes())
         self.assertNotEqual(*pictures)
 
+    def test_render_sees_what_set_has_changed(self):
+        render = importlib.import_module("render")
+        result = self.folder / "changed"
+        changes = ["colliders.room.shape.size=[2, 2, 2]", "colliders[2].position = [0, 0, 3]", "colliders.0.shape.point=[0, 0, -2]"]
+        sets = [word for change in [*changes, "solver.iterations=3"] for word in ("--set", change)]
+        subprocess.run([DUCTILE, "run", self.folder / "scene.toml", "-o", result, "-q", *sets], check=True)
+        self.assertEqual(json.loads((result / "run.json").read_text())["overrides"][:3], changes)
+        ground, room, ball = render.read_obstacles(result, None)
+        np.testing.assert_allclose(ground.point, [0, 0, -2])
+        np.testing.assert_allclose(room.surface.bounds, [-1, 1] * 3)
+        np.testing.assert_allclose(ball.surface.center, [0, 0, 3], atol=1e-6)
+
     def test_render_says_that_the_scene_is_missing(self):
         import shutil
 
