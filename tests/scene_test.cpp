@@ -704,6 +704,20 @@ TEST_F(SceneReader, RefusesAPairOfMultipliersWithoutARootOfLambda) {
   EXPECT_EQ(with("tensor"), "");
 }
 
+TEST_F(SceneReader, BoundsWhatNoMaterialHas) {
+  for (const auto& [rule, key, most] : {std::tuple{"model = \"drucker-prager\"", "cohesion", 1},
+                                        {"model = \"cam-clay\", slope = 1, hardening = 1", "cohesion", 10},
+                                        {"model = \"snow\"", "hardening", 50}}) {
+    const auto with = [&](double value) {
+      const std::string plastic = "materials.rubber.plastic={" + std::string(rule) + "}";
+      return report(minimal_, {"solver.method=xpbi", plastic,
+                               "materials.rubber.plastic." + std::string(key) + "=" + std::to_string(value)});
+    };
+    EXPECT_EQ(with(most), "");
+    EXPECT_NE(with(1e9).find("<= " + std::to_string(most)), std::string::npos) << with(1e9);
+  }
+}
+
 TEST_F(SceneReader, ReportsAMeshThatCannotBeUsedWhereTheSceneNamesIt) {
   const std::string text = replaced(minimal_, shape, "shape = { type = \"mesh\", file = \"none.obj\" }");
   const std::string report_text = report(text);
