@@ -773,6 +773,13 @@ TEST_F(App, SandThatADensityHoldsIsWarnedOf) {
   EXPECT_NE(read(at("stdout")).find(warning), std::string::npos) << read(at("stdout"));
 }
 
+TEST_F(App, CheckTellsHowStiffPackedSnowGets) {
+  ASSERT_EQ(run({"check", "small/snowball"}), 0) << error();
+  EXPECT_NE(read(at("stdout")).find("\"snow\" hardens"), std::string::npos) << read(at("stdout"));
+  ASSERT_EQ(run({"check", "small/sand_column"}), 0) << error();
+  EXPECT_EQ(read(at("stdout")).find("hardens"), std::string::npos) << read(at("stdout"));
+}
+
 TEST_F(App, ShippedScenesAreListedAndRunByName) {
   ASSERT_EQ(run({"scenes", "--names"}), 0) << error();
   std::istringstream names(read(at("stdout")));

@@ -249,6 +249,46 @@ TEST(Probe, PlasticBarYieldsAtItsUniaxialStress) {
   EXPECT_LT(*std::max_element(shear.at("tau12").begin(), shear.at("tau12").end()), sigma / std::sqrt(2) + 1e-9);
 }
 
+TEST(Probe, CohesiveSandHasItsTensileStrength) {
+  // On the cone |dev tau| = alpha (9 K c0 - 3 K tr eps), in uniaxial tension |dev tau| = sqrt(2/3) T and
+  // 3 K tr eps = T: T = 9 K c0 alpha/(sqrt(2/3) + alpha). Sides that stay would be at the tip, where their traction
+  // does not depend on them.
+  const double young = 1e4, c0 = 7e-4, K = young / (3 * (1 - 2 * nu)), s = std::sin(35 * std::acos(-1.0) / 180);
+  const double root = std::sqrt(2.0 / 3), alpha = root * 2 * s / (3 - s),
+               strength = 9 * K * c0 * alpha / (root + alpha);
+  EXPECT_NEAR(strength, 16.853, 1e-3);
+  for (const bool corrects : {true, false})
+    for (const int steps : {10, 100, 1000}) {
+      const auto path = table(
+          probe_path(plastic(scene::DruckerPrager{35, c0, corrects}, young), ProbePath::uniaxial, 1, 1.2, steps, {}));
+      for (std::size_t k = 1; k < path.at("stretch").size(); ++k) {
+        const double elastic = young * std::log(path.at("stretch")[k]);
+        // The traction that may be left on the sides, 1e-11 of the stiffness, and ten times that along the cone.
+        EXPECT_NEAR(path.at("tau11")[k], std::min(elastic, strength), 1e-9 * young) << corrects << ' ' << steps;
+        EXPECT_NEAR(path.at("tau22")[k], 0, 1e-10 * young);
+      }
+    }
+}
+
+TEST(Probe, CamClayYieldsInTension) {
+  // Where sides are free p = -T/3 and q = T: (1 + 2 beta) T^2 + M^2 (beta p0 - T/3)(-T/3 - p0) = 0 on the ellipse.
+  const double young = 1e4, K = young / (3 * (1 - 2 * nu)), beta = 0.5, M = 1.85;
+  for (const auto form : {scene::CamClay::Form::hencky, scene::CamClay::Form::neo_hookean})
+    for (const int steps : {40, 400}) {
+      const auto path = table(
+          probe_path(plastic(scene::CamClay{M, beta, 1, -0.02, form}, young), ProbePath::uniaxial, 1, 1.1, steps, {}));
+      const double p0 = K * (1e-5 + std::sinh(0.02));
+      const double a = 1 + 2 * beta + M * M / 9, b = M * M * p0 * (1 - beta) / 3, c = -M * M * beta * p0 * p0;
+      const double strength = (-b + std::sqrt(b * b - 4 * a * c)) / (2 * a);
+      const auto& tension = path.at("tau11");
+      for (std::size_t k = 0; k < tension.size(); ++k) EXPECT_NEAR(path.at("tau22")[k], 0, 1e-10 * young);
+      // Dilation softens it from there on, so the strength at the start is the most it holds.
+      const double most = *std::max_element(tension.begin(), tension.end());
+      EXPECT_LT(most, strength + 1e-6 * young);
+      EXPECT_GT(most, 0.8 * strength) << int(form) << ' ' << steps;
+    }
+}
+
 TEST(Probe, NominalStressOfAPathIsThatOfTheTotalStretch) {
   auto creeping = plastic(scene::Creep{0.01, 20, 0.2, false});
   creeping.elastic.model = scene::ElasticModel::stvk;

@@ -666,10 +666,56 @@ TEST_F(SceneReader, RefusesAnExtensionWhereNothingIsExtended) {
   refused({"solver.method=xpbi"}, "inversion=hard-switch",
           "is not used by method xpbi\n    expected it with method total-lagrangian only");
   EXPECT_EQ(report(minimal_, {"solver.method=xpbi", "materials.rubber.elastic.inversion_below=0.3"}), "");
+  for (const std::string multiplier : {"pair", "tensor"})
+    for (const std::string key : {"inversion_below=0.3", "inversion_below=0"})
+      refused({"solver.method=xpbi", "solver.multiplier=" + multiplier}, key,
+              "is not used by solver.multiplier " + multiplier +
+                  ", which solves the law itself at every stretch\n    expected it with solver.multiplier scalar only");
   // One mistake, one report: not that an unknown model, or one of another method, has no extension either.
   EXPECT_EQ(report(minimal_, {"materials.rubber.elastic.model=liner", "materials.rubber.elastic.inversion_below=0.3"})
                 .find("inversion_below"),
             std::string::npos);
+}
+
+TEST_F(SceneReader, StrainMultipliersHaveThePlainLaw) {
+  const auto critical = [&](const std::string& multiplier) {
+    const auto scene = read(
+        minimal_, {"solver.method=xpbi", "solver.multiplier=" + multiplier, "materials.rubber.elastic.model=hencky"});
+    return scene.materials[0].elastic.inversion_below;
+  };
+  EXPECT_EQ(critical("scalar"), Elastic{}.inversion_below);
+  EXPECT_EQ(critical("pair"), 0);
+  EXPECT_EQ(critical("tensor"), 0);
+}
+
+TEST_F(SceneReader, RefusesAPairOfMultipliersWithoutARootOfLambda) {
+  const std::vector<std::string> auxetic{"solver.method=xpbi", "materials.rubber.elastic.model=hencky",
+                                         "materials.rubber.elastic.poisson_ratio=-0.2"};
+  const auto with = [&](const std::string& multiplier) {
+    auto overrides = auxetic;
+    overrides.push_back("solver.multiplier=" + multiplier);
+    return report(minimal_, overrides);
+  };
+  EXPECT_EQ(with("pair"),
+            "--set materials.rubber.elastic.poisson_ratio=-0.2: materials.rubber.elastic.poisson_ratio = -0.2 does not "
+            "go with solver.multiplier pair, whose volume part is sqrt(lambda) tr(eps)\n    expected 0 or more, or "
+            "solver.multiplier scalar or tensor");
+  EXPECT_EQ(with("scalar"), "");
+  EXPECT_EQ(with("tensor"), "");
+}
+
+TEST_F(SceneReader, BoundsWhatNoMaterialHas) {
+  for (const auto& [rule, key, most] : {std::tuple{"model = \"drucker-prager\"", "cohesion", 1},
+                                        {"model = \"cam-clay\", slope = 1, hardening = 1", "cohesion", 10},
+                                        {"model = \"snow\"", "hardening", 50}}) {
+    const auto with = [&](double value) {
+      const std::string plastic = "materials.rubber.plastic={" + std::string(rule) + "}";
+      return report(minimal_, {"solver.method=xpbi", plastic,
+                               "materials.rubber.plastic." + std::string(key) + "=" + std::to_string(value)});
+    };
+    EXPECT_EQ(with(most), "");
+    EXPECT_NE(with(1e9).find("<= " + std::to_string(most)), std::string::npos) << with(1e9);
+  }
 }
 
 TEST_F(SceneReader, ReportsAMeshThatCannotBeUsedWhereTheSceneNamesIt) {

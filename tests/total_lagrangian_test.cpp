@@ -136,7 +136,16 @@ TEST(TotalLagrangianGolden, FirstCorrectionOnALattice) {
     patch.displace(x);
     const auto start = patch.lists.start.download();
     EXPECT_EQ(start[i + 1] - start[i], want.at("neighbours").get<std::uint32_t>());
-    // The goldens carry twelve digits.
+    // g_ij = L_i (grad W_ij - W_ij gamma_i)/S_i with L_i = B_i^-1. The goldens carry twelve digits.
+    auto numbers = patch.moment_numbers.download();
+    const auto moments = MomentPlanes<double, 4>{numbers.data(), patch.n}.load(i);
+    const double S = moments.values + 2.7e-5 * Poly6<double, 3>{0.0625}.value(0.0);  // its own part included
+    const auto gamma = want.at("gamma").get<std::vector<double>>();
+    EXPECT_NEAR(S, want.at("S").get<double>(), 1e-12);
+    EXPECT_LT(
+        norm(inverse(moments.matrix.linear) * moments.matrix.constant + Vec3<double>{gamma[0], gamma[1], gamma[2]}),
+        1e-10);
+    EXPECT_LT(difference(inverse(S * moments.matrix.linear), want.at("B")), 1e-11);
     EXPECT_LT(difference(patch.evaluate(x)[i], want.at("F")), 1e-11);
     EXPECT_NEAR(patch.energy.download()[i] / want.at("psi_neo(3000,.4)").get<double>(), 1, 1e-11);
 

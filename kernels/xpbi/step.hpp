@@ -236,7 +236,10 @@ struct SmoothVelocities {
   }
 };
 
-/// XSPH, as printed in P1: every ordered pair exchanges half of its momentum.
+/// XSPH of P1 (eq. 20): every ordered pair exchanges half of its momentum. Printed is the present volume V_b^n of the
+/// neighbour; the mean of the two volumes at rest stands here, so that what one particle of a pair gains the other one
+/// loses (momentum is kept between particles of different size, or of different compression), and so that the strength
+/// of the smoothing does not follow the elastic volume. For equal particles near their rest volume it is the same.
 template <class Real, class Smoothing>
 struct WholeVelocities {
   const std::uint32_t* start;

@@ -42,6 +42,7 @@ void print_step_hint(const scene::Scene& scene) {
   const double shortest = shortest_wave_time(scene);
   fmt::print("  step {:g} s = {:.3g} times the shortest wave time per spacing ({:.2g} s)\n", scene.solver.time_step,
              scene.solver.time_step / shortest, shortest);
+  for (const auto& remark : solver_remarks(scene)) fmt::print("  {}\n", remark);
   for (const auto& warning : solver_warnings(scene)) fmt::print("  warning: {}\n", warning);
 }
 

@@ -263,15 +263,95 @@ std::vector<Matrix> lateral_changes(const scene::Material& material) {
           Matrix{{0, 1, 0, 0, 0, 0, 0, 0, 0}}, Matrix{{0, 0, 1, 0, 0, 0, 0, 0, 0}}};
 }
 
-/// Finds the point with the given F e1 whose lateral faces carry no traction, by a damped Newton method on the nominal
-/// stress of the total deformation, P = tau F^{-T}.
+/// Finds the point with the given F e1 whose lateral faces carry no traction, by the nominal stress of the total
+/// deformation, P = tau F^{-T}. Without fibres one stretch of both sides is unknown, and its root is bracketed: a
+/// material that came apart at the tip of its yield surface has a traction that does not change with the sides, where a
+/// Newton method has nothing to follow. With fibres it is a damped Newton method.
 class LateralFaces {
  public:
   LateralFaces(const Model& model, const scene::Material& material, double time_step)
       : model_(model), material_(material), changes_(lateral_changes(material)), time_step_(time_step) {}
 
-  /// The point at F.m[0] next to the last one.
-  [[nodiscard]] PathPoint release(const PathPoint& last, Matrix F) const {
+  /// The point at this stretch next to the last one.
+  [[nodiscard]] PathPoint release(const PathPoint& last, double stretch) const {
+    const Matrix F = changes_.size() == 1 ? bracketed(last, stretch) : by_newton(last, stretch);
+    return follow(model_, last, F, time_step_);
+  }
+
+ private:
+  /// F and the norm of the tractions on its lateral faces.
+  struct Trial {
+    Matrix F;
+    double residual;
+  };
+
+  // ---- without fibres ----
+
+  /// Goes from the last sides to where the traction pulls or pushes them, in short steps, until it changes its sign.
+  [[nodiscard]] Matrix bracketed(const PathPoint& last, double stretch) const {
+    const double side = last.F.m[4], start = side_traction(last, stretch, side);
+    // Nothing holds the sides: they stay.
+    if (std::abs(start) < 1e-14 * model_.stiffness) return bar(stretch, side);
+    const double axial = std::abs(stretch - last.F.m[0]);
+    const double reach = farthest(axial) / 2;  // of each side: both together stay within `farthest`
+    const double end = start > 0 ? std::max(side - reach, 1e-3 * side) : side + reach;
+    constexpr int most = 64;
+    double before = side, least = std::abs(start);
+    for (int k = 1; k <= most; ++k) {
+      const double next = side + (end - side) * k / most, traction = side_traction(last, stretch, next);
+      if (!std::isfinite(traction)) break;
+      least = std::min(least, std::abs(traction));
+      if (traction * start <= 0) return bisected(last, stretch, before, next, start > 0);
+      before = next;
+    }
+    throw no_equilibrium(stretch, least);
+  }
+  /// The side between these two where the traction vanishes; `pulled`: it is above 0 at the first.
+  [[nodiscard]] Matrix bisected(const PathPoint& last, double stretch, double one, double other, bool pulled) const {
+    while (true) {
+      const double middle = 0.5 * (one + other);
+      if (middle == one || middle == other) break;
+      const double traction = side_traction(last, stretch, middle);
+      (traction != 0 && (traction > 0) == pulled ? one : other) = middle;
+    }
+    const double at_one = std::abs(side_traction(last, stretch, one)),
+                 at_other = std::abs(side_traction(last, stretch, other));
+    if (!(std::min(at_one, at_other) < rounding())) throw no_equilibrium(stretch, std::min(at_one, at_other));
+    return bar(stretch, at_one < at_other ? one : other);
+  }
+  static Matrix bar(double stretch, double side) { return Matrix::diagonal({stretch, side, side}); }
+  [[nodiscard]] double side_traction(const PathPoint& last, double stretch, double side) const {
+    return contract(nominal_stress(model_, follow(model_, last, bar(stretch, side), time_step_)), changes_.front());
+  }
+  [[nodiscard]] InputError no_equilibrium(double stretch, double traction) const {
+    return InputError(
+        fmt::format("Material \"{}\" has no equilibrium with free lateral faces at stretch {:g}: wherever they go, a "
+                    "traction of {:.3g} Pa or more is left on them. End the path before this stretch, or use another "
+                    "path.",
+                    material_.name, stretch, traction));
+  }
+
+  // ---- with fibres ----
+
+  /// From sides that stay, or else from sides that keep the volume.
+  [[nodiscard]] Matrix by_newton(const PathPoint& last, double stretch) const {
+    Matrix unchanged = last.F, isochoric = last.F;
+    unchanged.m[0] = isochoric.m[0] = stretch;
+    const double narrowing = std::sqrt(last.F.m[0] / stretch);
+    for (const int entry : {1, 2, 4, 5, 7, 8}) isochoric.m[entry] *= narrowing;
+    Trial best = newton(last, unchanged);
+    if (!(best.residual < rounding())) {
+      const Trial other = newton(last, isochoric);
+      if (other.residual < best.residual) best = other;
+    }
+    if (!(best.residual < rounding()))
+      throw InputError(
+          fmt::format("Material \"{}\" finds no equilibrium with free lateral faces at stretch {:g}: a "
+                      "traction of {:.3g} Pa is left. Use smaller steps, or another path.",
+                      material_.name, stretch, best.residual));
+    return best.F;
+  }
+  [[nodiscard]] Trial newton(const PathPoint& last, Matrix F) const {
     Eigen::VectorXd residual = traction(last, F);
     double damping = 0;
     for (int iteration = 0; iteration < 200 && residual.norm() > 0; ++iteration) {
@@ -292,28 +372,16 @@ class LateralFaces {
         damping = std::max(10 * damping, 1e-8);
       }
     }
-    if (!(residual.norm() < rounding()))
-      throw InputError(
-          fmt::format("Material \"{}\" finds no equilibrium with free lateral faces at stretch {:g}: a "
-                      "traction of {:.3g} Pa is left. Use smaller steps, or another path.",
-                      material_.name, F.m[0], residual.norm()));
-    return follow(model_, last, F, time_step_);
+    return {F, residual.norm()};
   }
-
- private:
-  [[nodiscard]] double rounding() const { return 1e-11 * model_.stiffness; }
-  [[nodiscard]] double stiffness2() const { return model_.stiffness * model_.stiffness; }
   [[nodiscard]] Matrix changed(Matrix F, const Eigen::VectorXd& amounts) const {
     for (std::size_t k = 0; k < changes_.size(); ++k) F += changes_[k] * amounts[Eigen::Index(k)];
     return F;
   }
   [[nodiscard]] Eigen::VectorXd traction(const PathPoint& last, const Matrix& F) const {
     const auto n = Eigen::Index(changes_.size());
-    const Matrix sideways = F - last.F;
-    const double axial = std::abs(sideways.m[0]);
-    // Faces do not move five times as far as the ends: beyond lie states of another branch, or of a
-    // material that has softened to nothing.
-    if (!(norm(sideways) < 5 * axial + 1e-5)) return Eigen::VectorXd::Constant(n, 1e3 * model_.stiffness);
+    const Matrix moved = F - last.F;
+    if (!(norm(moved) < farthest(std::abs(moved.m[0])))) return Eigen::VectorXd::Constant(n, 1e3 * model_.stiffness);
     const Matrix P = nominal_stress(model_, follow(model_, last, F, time_step_));
     Eigen::VectorXd result(n);
     for (Eigen::Index k = 0; k < n; ++k) result[k] = contract(P, changes_[std::size_t(k)]);
@@ -330,6 +398,12 @@ class LateralFaces {
     return result;
   }
 
+  [[nodiscard]] double rounding() const { return 1e-11 * model_.stiffness; }
+  [[nodiscard]] double stiffness2() const { return model_.stiffness * model_.stiffness; }
+  /// Faces do not move five times as far as the ends: beyond lie states of another branch, or of a material that has
+  /// softened to nothing.
+  static double farthest(double axial) { return 5 * axial + 1e-5; }
+
   const Model& model_;
   const scene::Material& material_;
   std::vector<Matrix> changes_;
@@ -340,9 +414,7 @@ PathPoint step_to(const Model& model, const LateralFaces& faces, ProbePath path,
                   double time_step) {
   if (path == ProbePath::shear) return follow(model, last, {{1, stretch, 0, 0, 1, 0, 0, 0, 1}}, time_step);
   if (path == ProbePath::volumetric) return follow(model, last, Matrix::identity() * stretch, time_step);
-  Matrix F = last.F;
-  F.m[0] = stretch;
-  return faces.release(last, F);
+  return faces.release(last, stretch);
 }
 
 /// Parts into which a change of the stretch is divided. An elastic material forgets its way, so that it may be led in

@@ -17,6 +17,7 @@ constexpr Range above(double low) { return {low, infinity, false, true}; }
 constexpr Range at_least(double low) { return {low, infinity, true, true}; }
 constexpr Range below(double high) { return {-infinity, high, true, false}; }
 constexpr Range between(double low, double high) { return {low, high, false, false}; }  // both excluded
+constexpr Range from_to(double low, double high) { return {low, high, true, true}; }    // both included
 
 constexpr Default required{Default::Kind::required, "required"};
 constexpr Default value(std::string_view toml) { return {Default::Kind::value, toml}; }
@@ -193,10 +194,10 @@ Table plastic() {
                         "bound on the norm of the stress deviator; uniaxial yield is sqrt(3/2) of it")),
        von_mises(number("hardening", "", value("0.0"), at_least(0), "growth of the yield strain per plastic strain")),
        sand(number("friction_angle", "degrees", value("30.0"), between(0, 90), "angle of internal friction")),
-       sand(number("cohesion", "", value("0.0"), at_least(0), "logarithmic strain at which it comes apart")),
+       sand(number("cohesion", "", value("0.0"), from_to(0, 1), "logarithmic strain at which it comes apart")),
        sand(boolean("volume_correction", value("true"), "give back the volume gained when it came apart")),
        clay(number("slope", "", required, above(0), "of the critical state line (M)")),
-       clay(number("cohesion", "", value("0.0"), at_least(0), "tensile part of the yield surface (beta)")),
+       clay(number("cohesion", "", value("0.0"), from_to(0, 10), "tensile part of the yield surface (beta)")),
        clay(number("hardening", "", required, above(0), "growth of the preconsolidation pressure (xi)")),
        clay(number("log_volume", "", value("-0.01"), below(0), "initial logarithm of the plastic volume ratio")),
        clay(one_word<CamClay::Form>("form", value("\"hencky\""), "elastic law that the mapping is written for")),
@@ -205,7 +206,7 @@ Table plastic() {
        paste(number("power", "", value("1.0"), above(0), "of the shear rate: below 1 thins, above 1 thickens")),
        snow(number("critical_compression", "", value("0.025"), between(0, 1), "strain at which it crushes")),
        snow(number("critical_stretch", "", value("0.0075"), above(0), "strain at which it tears")),
-       snow(number("hardening", "", value("10.0"), at_least(0), "growth of the stiffness with compaction")),
+       snow(number("hardening", "", value("10.0"), from_to(0, 50), "growth of the stiffness with compaction")),
        creep(number("yield_strain", "", required, at_least(0), "elastic Green strain (norm) above which it flows")),
        creep(number("rate", "1/s", required, at_least(0), "part of the elastic strain that becomes plastic")),
        creep(number("max_strain", "", required, above(0), "bound on the norm of the plastic strain")),

@@ -173,8 +173,11 @@ void check_elastic_for_xpbi(Reader& in, const Elastic& elastic) {
     in.refuse("model", "is not used by method xpbi", "hencky or neo-hookean");
 }
 
-/// More than one multiplier per particle needs the strain itself.
+/// More than one multiplier per particle needs the strain itself; two of them the root of lambda.
 void check_elastic_for_multiplier(Reader& in, const Elastic& elastic, Multiplier multiplier) {
+  if (multiplier == Multiplier::pair && in.accepted("poisson_ratio") && elastic.poisson_ratio < 0)
+    in.refuse("poisson_ratio", "does not go with solver.multiplier pair, whose volume part is sqrt(lambda) tr(eps)",
+              "0 or more, or solver.multiplier scalar or tensor");
   if (!in.accepted("model") || elastic.model == ElasticModel::hencky) return;
   const std::string by_default =
       in.has("model") ? "" : fmt::format("is {} with this plastic.model, which ", word(elastic.model));
@@ -187,9 +190,9 @@ bool has_extension(ElasticModel model) {
   return model == ElasticModel::stvk || model == ElasticModel::neo_hookean || model == ElasticModel::hencky;
 }
 
-/// The keys of the extension, where nothing reads them. Return mappings limit stretches themselves, and XPBI has the
-/// continuous extension only.
-void check_extension(Reader& in, const Elastic& elastic, Method method, bool maps_back) {
+/// The keys of the extension, where nothing reads them. Return mappings limit stretches themselves, XPBI has the
+/// continuous extension only, and multipliers that are strains the plain law.
+void check_extension(Reader& in, const Elastic& elastic, Method method, Multiplier multiplier, bool maps_back) {
   const auto refuse = [&](std::string_view key, const std::string& what, const std::string& expected) {
     if (in.has(key) && in.accepted(key)) in.refuse(key, what, expected);
   };
@@ -202,6 +205,11 @@ void check_extension(Reader& in, const Elastic& elastic, Method method, bool map
              "it with model stvk, neo-hookean or hencky only");
     else if (method == Method::xpbi && key == "inversion")
       refuse(key, "is not used by method xpbi", "it with method total-lagrangian only");
+    else if (method == Method::xpbi && multiplier != Multiplier::scalar)
+      refuse(key,
+             fmt::format("is not used by solver.multiplier {}, which solves the law itself at every stretch",
+                         word(multiplier)),
+             "it with solver.multiplier scalar only");
 }
 
 Fiber read_fiber(Reader& in, const InPrecision& precision) {
@@ -273,11 +281,13 @@ Material read_material(Reader& in, const std::string& name, std::optional<Method
   const auto law = needed_law(in, method, material.plastic);
   material.elastic = in.table("elastic", [&](Reader& inner) {
     const ElasticModel usual = method == Method::xpbi ? ElasticModel::hencky : ElasticModel::neo_hookean;
-    const Elastic elastic = read_elastic(inner, law.value_or(usual), precision);
+    Elastic elastic = read_elastic(inner, law.value_or(usual), precision);
     if (method == Method::xpbi && !in.has("plastic")) check_elastic_for_xpbi(inner, elastic);
-    if (method == Method::xpbi && multiplier != Multiplier::scalar)
+    if (method) check_extension(inner, elastic, *method, multiplier, law && method == Method::xpbi);
+    if (method == Method::xpbi && multiplier != Multiplier::scalar) {
       check_elastic_for_multiplier(inner, elastic, multiplier);
-    if (method) check_extension(inner, elastic, *method, law && method == Method::xpbi);
+      elastic.inversion_below = 0;
+    }
     return elastic;
   });
   if (law && in.accepted("elastic.model") && material.elastic.model != *law)

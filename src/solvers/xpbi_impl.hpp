@@ -132,7 +132,11 @@ auto Xpbi<Real, Memory>::make_material(const scene::Material& source, Range rang
                             scene_.solver.plasticity != scene::Plasticity::none,
                             scene_.solver.plasticity == scene::Plasticity::implicit};
   };
-  const auto elastic = [&]<class Law>(const Law& law) -> Material { return ElasticPoint<Real, Law>{law}; };
+  const auto elastic = [&]<class Law>(InversionSafe<Law> law) -> Material {
+    // Strains as multipliers have the plain law at every stretch: energies and stresses are those that moved the body.
+    if (scene_.solver.multiplier != scene::Multiplier::scalar) law.critical_stretch = Real(0);
+    return ElasticPoint<Real, InversionSafe<Law>>{law};
+  };
   return std::visit(
       [&](const auto& model) -> Material {
         if constexpr (requires { initial_state(model); }) {

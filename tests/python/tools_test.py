@@ -6,6 +6,7 @@ import io
 import json
 import math
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -239,6 +240,23 @@ class PortabilityTest(unittest.TestCase):
                 done = tool("portability", file)
                 self.assertEqual(done.returncode, 2, done.stderr)
                 self.assertIn(file.name, done.stderr)
+
+
+class PaperScriptsTest(unittest.TestCase):
+    def test_figure2_probes_every_law(self):
+        folder = ROOT / "validation/paper0"
+        # Six of its 26 stretches. The folder of the script decides where its results go: not where those of a user are.
+        results = f"python_tools_{os.getpid()}"
+        self.addCleanup(shutil.rmtree, ROOT / "results" / results, ignore_errors=True)
+        code = (f"import sys; sys.argv[0] = '{results}/figure2.py'; import figure2; "
+                "figure2.STRETCHES = figure2.SHOWN; figure2.main()")
+        done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True,
+                              env={**os.environ, "DUCTILE": DUCTILE})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = {tuple(line.split()[1:4:2]) for line in done.stdout.splitlines() if line.startswith("| ")}
+        whole = {(law, "the") for law in ("linear", "corotated", "fixed-corotated")}
+        continued = {(law, word) for law in ("stvk", "neo-hookean", "hencky") for word in ("extended", "hard-switch")}
+        self.assertEqual(rows - {("law", "below")}, whole | continued)
 
 
 if __name__ == "__main__":

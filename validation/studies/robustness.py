@@ -90,8 +90,7 @@ def degenerate(context, result, method, models, **more):
                 flat = max(flat, off)
         rows.append(row)
     result.table(f"Distance from the rest shape after 2 s, part of the edge: {label}", ["let go"] + models, rows,
-                 "Tangled states have equilibria of their own: a corner may stay caught in the zero-energy modes, which a larger penalty "
-                 "frees. Everything must stay finite." if method == "total-lagrangian" else
+                 "Should a corner stay caught in the zero-energy modes, a larger penalty frees it. Everything must stay finite." if method == "total-lagrangian" else
                  "The fixtures let go of particles that fly apart at 100 m/s and more. The force of Hencky's law falls beyond a stretch of e, so what "
                  "is blown apart that fast does not return and carries no bound.")
     result.check(f"{label}: degenerate blocks stay finite", float(survived), 1.0, "no state may end in NaN", least=True)
