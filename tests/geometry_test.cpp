@@ -337,7 +337,7 @@ TEST(Sampling, BoxIsFilledExactly) {
 }
 
 TEST(Sampling, BoxCellsStretchToItsSize) {
-  for (double spacing : {0.07, 0.1, 0.13, 0.4}) {
+  for (double spacing : {0.07, 0.1, 0.13, 0.4, 1.2}) {
     const Shape box{Box{{1.0, 0.63, 0.22}}};
     const auto samples = sample_lattice(box, spacing, 0, 0, 1);
     double sum = 0;
@@ -498,10 +498,10 @@ TEST(Sampling, RefusesWhatGivesNoParticles) {
   EXPECT_NE(refusal({Torus{0.5, 0.1}}, 1.0).find("no particle"), std::string::npos);
   // Nothing along one axis, very many along another.
   EXPECT_NE(refusal({Cylinder{1e12, 1e-3}}, 1.0).find("no particle"), std::string::npos);
-  // A box too, though its cells stretch: from half a spacing on it has a layer.
+  // A box too, unless it is a sheet or a rod, whose cells are as thin as it.
   EXPECT_NE(refusal({Box{{1, 1, 1}}}, 1e9).find("no particle"), std::string::npos);
-  EXPECT_NE(refusal({Box{{1, 1, 0.04}}}, 0.1).find("no particle"), std::string::npos);
-  EXPECT_EQ(refusal({Box{{1, 1, 0.05}}}, 0.1), "");
+  EXPECT_EQ(refusal({Box{{1, 1, 0.01}}}, 0.1), "");
+  EXPECT_EQ(refusal({Box{{1, 0.01, 0.01}}}, 0.1), "");
   EXPECT_NE(refusal({Plane{}}, 0.1).find("plane"), std::string::npos);
   EXPECT_NE(refusal({Box{}}, 1e-5).find("more than 2^32"), std::string::npos);
   EXPECT_NE(refusal({Box{}}, 0).find("positive"), std::string::npos);

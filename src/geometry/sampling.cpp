@@ -26,7 +26,9 @@ struct Lattice {
 };
 
 Vector3d cell_counts(const Shape& shape, double spacing) {
-  return (bounds(Shape{.kind = shape.kind}).sizes() / spacing).array().round();
+  const Vector3d counts = (bounds(Shape{.kind = shape.kind}).sizes() / spacing).array().round();
+  // Cells of a box stretch to its size: however thin, a sheet has one layer and a rod one row.
+  return std::holds_alternative<Box>(shape.kind) && counts.maxCoeff() >= 1 ? counts.cwiseMax(1.0) : counts;
 }
 
 Lattice make_lattice(const Shape& shape, double spacing) {
