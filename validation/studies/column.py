@@ -374,8 +374,8 @@ def run(context, result):
                   "radius the tallest would cost sixteen times the lowest. Coarser particles run out less: they cannot show the thin toe of a deposit. "
                   "Of axisymmetric columns a quarter is simulated, between the smooth walls that their symmetry puts there.")
     result.remark(f"Plane heaps stay well above the law of Lube et al. and near that of Lajeunesse et al. The cone that has {ANGLE:g} degrees in triaxial "
-                  f"compression has {plane_angle(ANGLE):.3g} in plane flow. A cone that has {ANGLE:g} degrees there ends within 16 % of Lube's heights but runs "
-                  "out too far by two fifths (full form), because nothing else stops the sand: the side walls are smooth here, those of the channels "
+                  f"compression has {plane_angle(ANGLE):.3g} in plane flow. A cone that has {ANGLE:g} degrees there ends a fifth above Lube's heights but runs "
+                  "out too far by a third to a half (full form), because nothing else stops the sand: the side walls are smooth here, those of the channels "
                   "are not. Balmforth and Kerswell (2005) find a^0.4 in wide channels and a^0.5 in narrow slots for the height, and constants that "
                   "depend on the material. How the crest is read changes plane heights by 4 % at most.")
     finish(result, figure, "column", "Run-out and final height of collapsed columns; lines: laws fitted to experiments.")
