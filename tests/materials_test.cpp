@@ -397,6 +397,32 @@ TEST(Materials, ExtensionIsTheDerivativeOfAContinuousEnergy) {
   expect_extension_is_smooth<float, Hencky>();
 }
 
+/// Whatever the stretches, the body gains nothing by staying away from its rest shape.
+template <template <class> class LawOf>
+void expect_extension_has_no_negative_energy() {
+  std::mt19937 random(11);
+  std::uniform_real_distribution<double> wide(std::log(0.05), std::log(20.0)), part(-20.0, 1.0);
+  for (const double nu : {0.0, 0.3, 0.4, 0.45, 0.49, 0.4999})
+    for (const double s_c : {0.2, 0.4, critical, 0.8}) {
+      const auto lame = Lame<double>::from(1, nu);
+      const InversionSafe<LawOf<double>> law{{lame.mu, lame.lambda}, s_c};
+      for (int k = 0; k < 20000; ++k) {
+        Vec3<double> s{std::exp(wide(random)), std::exp(wide(random)), s_c * part(random)};
+        if (k % 3 == 0) s.y = s_c * part(random) / (1 + k % 50);
+        // Sums of squares beside terms of the energy's size in each stretch: rounding.
+        const double size = (lame.mu + lame.lambda) * (1 + dot(s, s)) / (s_c * s_c);
+        EXPECT_GT(law.principal_energy(s), -1e-13 * size)
+            << nu << ", " << s_c << ": " << s.x << " " << s.y << " " << s.z;
+      }
+    }
+}
+
+TEST(Materials, ExtensionHasNoNegativeEnergy) {
+  expect_extension_has_no_negative_energy<StVK>();
+  expect_extension_has_no_negative_energy<NeoHookean>();
+  expect_extension_has_no_negative_energy<Hencky>();
+}
+
 TEST(Materials, ExtensionResistsMoreTheFurtherItIsPushed) {
   const auto [mu, lambda] = Lame<double>::from(youngs_modulus, poisson_ratio);
   const InversionSafe<StVK<double>> extended{{mu, lambda}, critical};

@@ -13,11 +13,15 @@ enum class Extension {
 
 /// An isotropic law that keeps resisting through flat and inverted states. With sh_i = max(s_i, s_c), d = s - sh, and
 /// g = dPhi/ds, G = d2Phi/ds2 of the law at sh,
-///   Psi = Phi(sh) + sum_i g_i d_i + (mu + lambda/2) |d|^2 + sum_{i<k} G_ik d_i d_k :
+///   Psi = Phi(sh) + sum_i g_i d_i + (mu + l/2) |d|^2 + sum_{i<k} G_ik d_i d_k ,   l = lambda:
 /// the corotated-linear law below the threshold. With one stretch below it this is the usual mu d^2 + lambda/2 d^2; the
 /// coupling of two must be the law's own G_ik (for these laws a constant at s_c) or the stress would jump where the
 /// second one crosses. s_c = 1/sqrt(3) is where St. Venant-Kirchhoff starts to lose its force (P0's "58 %"); 0 switches
 /// it off.
+/// g grows with the volume that the other stretches make, as lambda ln(J)/s_c for Neo-Hookean and Hencky: where lambda
+/// is several mu the quadratic term would lose against it, and the energy of a body that is inside out and wide would
+/// fall without end. l is then as large as the law's own G_12(s_c, s_c, s_c) = lambda/s_c^2, which makes a square of
+/// the terms in lambda, less what the terms in mu hold: 3 mu, so that nothing changes at Poisson's ratio 0.3.
 template <class Law>
 struct InversionSafe {
   using Real = decltype(Law::mu);
@@ -52,17 +56,22 @@ struct InversionSafe {
     const Vec3<Real> limited = limit(s), d = s - limited;
     const Mat3<Real> G = law.principal_hessian(limited);
     return law.principal_energy(limited) + dot(law.principal_gradient(limited), d) +
-           (law.mu + Real(0.5) * law.lambda) * squared_norm(d) + G.m[1] * d.x * d.y + G.m[2] * d.x * d.z +
+           (law.mu + Real(0.5) * stiffness()) * squared_norm(d) + G.m[1] * d.x * d.y + G.m[2] * d.x * d.z +
            G.m[5] * d.y * d.z;
   }
   Vec3<Real> principal_gradient(const Vec3<Real>& s) const {
     const Vec3<Real> limited = limit(s), d = s - limited;
     const Mat3<Real> G = law.principal_hessian(limited);
-    return law.principal_gradient(limited) + (Real(2) * law.mu + law.lambda) * d +
+    return law.principal_gradient(limited) + (Real(2) * law.mu + stiffness()) * d +
            Vec3<Real>{G.m[1] * d.y + G.m[2] * d.z, G.m[1] * d.x + G.m[5] * d.z, G.m[2] * d.x + G.m[5] * d.y};
   }
 
  private:
+  /// l of the increment.
+  Real stiffness() const {
+    const Real coupling = law.principal_hessian({critical_stretch, critical_stretch, critical_stretch}).m[1];
+    return sycl::fmax(law.lambda, coupling - Real(3) * law.mu);
+  }
   Response<Real> extended_response(const Mat3<Real>& H) const {
     const Mat3<Real> F = Mat3<Real>::identity() + H;
     if (extension == Extension::hard_switch) return principal_response(Corotated<Real>{law.mu, law.lambda}, F);
