@@ -559,7 +559,7 @@ TEST_F(SceneReader, NamesInAListThatWasRefusedAreNotCalledUnknown) {
 
 TEST_F(SceneReader, XpbiHasItsOwnDefaults) {
   const Scene memory = read(minimal_, {"solver.method=xpbi"});
-  EXPECT_EQ(memory.solver.least_distance, 0.7);
+  EXPECT_EQ(memory.solver.least_distance, 0.5);
   // Where nothing flows neighbours stay, as in the total-Lagrangian method.
   EXPECT_EQ(memory.solver.smoothing.support, 1.6);
   EXPECT_EQ(memory.solver.hourglass, 0.1);

@@ -47,25 +47,37 @@ struct NeighborhoodLanes<Real, true, Width> {
   }
 };
 
-/// SweepBlocks with one multiplier per particle, over `Width` blocks of a colour side by side: a work-item solves the
-/// first particle of each of its blocks, then the second, and so on. Blocks of one colour share no particle, so each is
-/// solved in its order, as if alone. Sums over neighbours run one particle after the other; laws and multipliers run
-/// over all lanes, which the compiler turns into vector instructions. Width 1 suits devices that run work-items in
-/// lockstep.
+/// SweepBlocks with one multiplier per particle, over up to `Width` blocks of a colour, or parts of a block, side by
+/// side: the first particle of each is solved, then the second, and so on. They share no neighbour, so each is solved
+/// in its order, as if alone. Sums over neighbours run one particle after the other; laws and multipliers run over all
+/// lanes, which the compiler turns into vector instructions. Width 1 suits devices that run work-items in lockstep.
 template <class Real, bool Memory, class Material, int Width>
 struct SweepLanes {
   SweepBlocks<Real, Memory, Material, ScalarMultiplier<Real>> sweep;
-  std::size_t blocks;  // of this colour
+  std::size_t blocks, items;  // of this colour; every item has so many of them, at most `Width` unless they have parts
 
   static constexpr bool heavy = true;  // few, long work-items
   static constexpr bool inline_all = true;
 
+  /// How many work-items solve so many blocks: enough to share, where there are few.
+  static std::size_t items_of(std::size_t blocks, std::uint32_t parts) {
+    const std::size_t full = (blocks + Width - 1) / Width, shared = sycl::min(blocks, std::size_t(8));
+    return parts > 1 ? blocks : sycl::max(full, shared);
+  }
+
   void operator()(std::size_t item) const {
+    const std::size_t parts = sweep.blocks.parts, first = blocks * item / items * parts,
+                      last = blocks * (item + 1) / items * parts;
+    for (std::size_t part = first; part < last; part += Width) solve_parts(part, sycl::min(part + Width, last));
+  }
+
+ private:
+  void solve_parts(std::size_t part, std::size_t last) const {
     std::uint32_t next[Width], end[Width];
     int lanes = 0;
-    for (std::size_t block = item * Width; block < blocks && lanes < Width; ++block, ++lanes) {
-      next[lanes] = sweep.block_start[block];
-      end[lanes] = sweep.block_start[block + 1];
+    for (; part < last; ++part, ++lanes) {
+      next[lanes] = sweep.blocks.start[part];
+      end[lanes] = sweep.blocks.start[part + 1];
     }
     Lanes at{};
     while (true) {
@@ -75,8 +87,8 @@ struct SweepLanes {
         // Blocks that are done make room.
         next[left] = next[lane];
         end[left] = end[lane];
-        const std::size_t i = sweep.member[next[left]++];
-        if (Width > 1 && next[left] < end[left]) fetch_ahead(sweep.member[next[left]]);
+        const std::size_t i = sweep.blocks.member[next[left]++];
+        if (Width > 1 && next[left] < end[left]) fetch_ahead(sweep.blocks.member[next[left]]);
         ++left;
         sweep.keep_apart(i);
         const Neighborhood<Real, Memory>& n = sweep.neighborhood[i];
@@ -94,7 +106,6 @@ struct SweepLanes {
     }
   }
 
- private:
   struct Lanes {
     std::size_t particle[Width];
     NeighborhoodLanes<Real, Memory, Width> n;

@@ -172,6 +172,33 @@ struct FillNewPairs {
   }
 };
 
+/// Weights of what flows under pressure. Its pair vectors follow the places, p = F^-1 x_pb; with weights of earlier
+/// vectors the gradient would not be that of a kernel, and disorder that no gradient sees would grow: confined dough
+/// loses half of its pressure so.
+template <class Real, class Smoothing>
+struct WeighCrushedPairs {
+  const std::uint32_t* start;
+  const std::uint32_t* index;
+  const std::uint32_t* loading;
+  const Vec4<Real>* rest;
+  const Real* reach;
+  Smoothing smoothing;  // of support 1
+  std::size_t first;
+  Vec4<Real>* pair;
+
+  void operator()(std::size_t item) const {
+    const std::size_t i = first + item;
+    if (loading[i] != loading_flows) return;
+    const Real inverse = Real(1) / reach[i], scale = -square(square(inverse)) * inverse;
+    for (std::uint32_t s = start[i]; s < start[i + 1]; ++s) {
+      const Vec3<Real> p = xyz(pair[s]);
+      const Real r = norm(p) * inverse;
+      const bool inside = r < Real(1) && index[s] != i;
+      pair[s] = padded(p, inside ? scale * rest[index[s]][3] * smoothing.gradient_factor(r) : Real(0));
+    }
+  }
+};
+
 /// p_pb and V_b (-W'(r)/r) of the rest lists.
 template <class Real, class Smoothing>
 struct WeighRestPairs {

@@ -83,6 +83,32 @@ struct LimitDensity {
   }
 };
 
+/// The density that a particle may have at the end of the step: what it has beyond its limit, as when it chooses its
+/// neighbours anew, goes in the time of a few waves; all at once it would be thrown out.
+template <class Real>
+struct AllowDensity {
+  const std::uint32_t* start;
+  const std::uint32_t* index;
+  const Vec4<Real>* position;
+  const Vec4<Real>* rest;
+  const Real* radius;
+  Real support;   // in radii
+  Real wave_way;  // of a pressure wave in a step
+  const Real* most;
+  std::size_t first;
+  Real* allowed;
+
+  void operator()(std::size_t item) const {
+    const std::size_t i = first + item;
+    const Wendland<Real, 3> smoothing(support * radius[i]);
+    Real density = rest[i][3] * smoothing.value(Real(0));
+    for (std::uint32_t s = start[i]; s < start[i + 1]; ++s)
+      if (index[s] != i) density += rest[index[s]][3] * smoothing.value(norm(xyz(position[index[s]] - position[i])));
+    const Real kept = sycl::fmax(Real(1) - wave_way / (Real(6) * radius[i]), Real(0));
+    allowed[i] = most[i] + kept * sycl::fmax(density - most[i], Real(0));
+  }
+};
+
 /// Weights V_b^n (-W'(r)/r) of pairs in the current positions. `Smoothing` has the support 1.
 template <class Real, class Smoothing>
 struct WeighCurrentPairs {
@@ -209,16 +235,15 @@ template <class Real, class Pairs>
 struct SmoothVelocities {
   Pairs pairs;
   const Vec4<Real>* position;
-  const std::uint32_t* block_start;
-  const std::uint32_t* member;
+  ColourBlocks blocks;
   Vec4<Real>* target;
   Vec4<Real>* held;  // what it did to particles of infinite mass; null: not wanted
 
   static constexpr bool heavy = true;
 
   void operator()(std::size_t block) const {
-    for (std::uint32_t slot = block_start[block]; slot < block_start[block + 1]; ++slot) {
-      const std::size_t i = member[slot];
+    for (std::uint32_t slot = blocks.begin(block); slot < blocks.end(block); ++slot) {
+      const std::size_t i = blocks.member[slot];
       Vec4<Real> own(Real(0), Real(0), Real(0), Real(0));
       pairs.for_each(i, [&](std::size_t j, const Vec4<Real>& push) {
         own += push;
@@ -315,22 +340,6 @@ struct AddVectors {
   Vec4<Real>* target;
 
   void operator()(std::size_t i) const { target[i] = padded(xyz(target[i]) + xyz(source[i])); }
-};
-
-/// Blocks of space, colour after colour. Blocks of one colour may share a bucket: they are then solved in turn.
-template <class Real>
-struct BlockGrid {
-  Vec3<Real> origin;
-  Real inverse_width;
-  std::uint32_t buckets;  // of one colour, a power of two
-
-  std::uint32_t bucket_at(const Vec4<Real>& position) const {
-    const auto x = std::uint64_t((position[0] - origin.x) * inverse_width),
-               y = std::uint64_t((position[1] - origin.y) * inverse_width),
-               z = std::uint64_t((position[2] - origin.z) * inverse_width);
-    const auto colour = std::uint32_t((x & 1) | (y & 1) << 1 | (z & 1) << 2);
-    return colour * buckets + (hash_of(x >> 1, y >> 1, z >> 1) & (buckets - 1));
-  }
 };
 
 /// Largest of a list of numbers that are not negative.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/smoothing/kernels.hpp"
+#include "kernels/xpbi/blocks.hpp"
 #include "kernels/xpbi/constraint.hpp"
 
 namespace ductile {
@@ -24,8 +25,7 @@ struct SweepBlocks {
   const std::uint32_t* loading;
   Material material;
   StepConstantsXpbi<Real> step;
-  const std::uint32_t* block_start;  // of this colour
-  const std::uint32_t* member;
+  ColourBlocks blocks;
   const Vec4<Real>* increment;
   Vec4<Real>* target;
   Multiplier multiplier;
@@ -33,23 +33,23 @@ struct SweepBlocks {
   Vec4<Real>* held;            // what the constraints did to particles of infinite mass, N s^2; null: not wanted
   const std::uint32_t* close;  // neighbours that may come too close; null: no distance correction
   const Real* radius;
-  Real least_distance;       // in radii
-  Real support;              // in radii, of the density
-  const Real* most_density;  // of each particle: sum of V W that is allowed; null: they keep a distance instead
+  Real least_distance;          // in radii
+  Real support;                 // in radii, of the density
+  const Real* allowed_density;  // of each particle: sum of V W; null: they keep a distance instead
 
   static constexpr bool heavy = true;  // few, long work-items
   static constexpr bool inline_all = true;
 
   void operator()(std::size_t block) const {
-    for (std::uint32_t slot = block_start[block]; slot < block_start[block + 1]; ++slot) {
-      keep_apart(member[slot]);
-      solve(member[slot]);
+    for (std::uint32_t slot = blocks.begin(block); slot < blocks.end(block); ++slot) {
+      keep_apart(blocks.member[slot]);
+      solve(blocks.member[slot]);
     }
   }
 
   /// Position correction of a particle that has neighbours too near.
   void keep_apart(std::size_t i) const {
-    if (close != nullptr && close[i] > 0) most_density != nullptr ? thin_out(i) : keep_distance(i);
+    if (close != nullptr && close[i] > 0) allowed_density != nullptr ? thin_out(i) : keep_distance(i);
   }
 
   /// Of the compliance.
@@ -144,6 +144,7 @@ struct SweepBlocks {
     };
     for (std::uint32_t s = pairs.start[i]; s < pairs.start[i + 1]; ++s) {
       const std::uint32_t j = pairs.index[s];
+      if (j == i) continue;
       Real value = Real(0);
       const Vec3<Real> g = gradient(j, value);
       density += value;
@@ -152,11 +153,12 @@ struct SweepBlocks {
     }
     // A tenth of the lattice's mobility keeps the way short where all neighbours lie on the rim of the kernel.
     mobility += x[3] * (squared_norm(own) + Real(0.05f) / square(Real(2) * radius[i]));
-    const Real excess = density - most_density[i];
+    const Real excess = density - allowed_density[i];
     if (!(excess > Real(0)) || !(mobility > Real(0))) return;
     const Real scale = -step.relaxation * excess / mobility;
     for (std::uint32_t s = pairs.start[i]; s < pairs.start[i + 1]; ++s) {
       const std::uint32_t j = pairs.index[s];
+      if (j == i) continue;
       Real value = Real(0);
       give(j, position[j][3], padded(gradient(j, value) * scale));
     }
@@ -168,6 +170,7 @@ struct SweepBlocks {
     const Vec4<Real> x = position[i];
     for (std::uint32_t s = pairs.start[i]; s < pairs.start[i + 1]; ++s) {
       const std::uint32_t j = pairs.index[s];
+      if (j == i) continue;
       const Vec4<Real> xj = position[j];
       const Vec3<Real> apart = xyz(xj - x) + xyz(increment[j] - increment[i]);
       const Real least = least_distance * Real(0.5) * (radius[i] + radius[j]);

@@ -40,7 +40,7 @@ scene::Scene impact_scene(const Case& chosen, const BenchOptions& options) {
   scene.solver.time_step = 5e-4;
   scene.solver.iterations = 10;
   scene.solver.hourglass = chosen.memory ? 0.3 : 0.0;
-  scene.solver.least_distance = chosen.memory ? 0.7 : 0.75;
+  scene.solver.least_distance = chosen.memory ? 0.5 : 0.75;
   scene.materials[0].elastic.model = chosen.law;
   scene.materials[0].plastic = chosen.plastic;
   scene.bodies[0].shape.position = {0, 0, 0.5};

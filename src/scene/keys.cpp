@@ -119,7 +119,7 @@ Table solver() {
                        "iterations end when the residual is below it; 0: all are made")),
            xpbi(one_word<Separation>("separation", value("\"distance\""),
                                      "what keeps particles that flow apart: a least distance, or the density at rest")),
-           xpbi(number("least_distance", "spacings", described("0.7; reference current: 0.75"), {0, 1, true, false},
+           xpbi(number("least_distance", "spacings", described("0.5; reference current: 0.75"), {0, 1, true, false},
                        "that particles which flow keep from each other; 0: none")),
            xpbi(boolean("primal_residual", value("false"),
                         "measure how well forces balance inertia (history.csv); costs an iteration")),

@@ -122,7 +122,7 @@ Solver read_solver(Reader& in, bool flows) {
       in.refuse("release", fmt::format("is not used by multiplier {}", word(solver.multiplier)),
                 "it with multiplier scalar only");
     solver.separation = in.get<Separation>("separation");
-    solver.least_distance = in.get<double>("least_distance", memory ? 0.7 : 0.75);
+    solver.least_distance = in.get<double>("least_distance", memory ? 0.5 : 0.75);
     if (solver.separation == Separation::density && in.has("least_distance") && in.accepted("least_distance"))
       in.refuse("least_distance", "is not used by separation density", "it with separation distance only");
     solver.primal_residual = in.get<bool>("primal_residual");

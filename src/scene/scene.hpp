@@ -47,7 +47,7 @@ struct Solver {
   bool release = false;                             ///< xpbi, multiplier scalar
   double tolerance = 0;                             ///< xpbi
   Separation separation = Separation::distance;     ///< xpbi
-  double least_distance = 0.7;                      ///< xpbi, spacings
+  double least_distance = 0.5;                      ///< xpbi, spacings
   bool primal_residual = false;                     ///< xpbi: measure it
   Gradient gradient = Gradient::least_squares;      ///< total-lagrangian
   Constraint constraint = Constraint::sqrt_energy;  ///< total-lagrangian

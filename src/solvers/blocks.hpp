@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/neighbors/neighbor_lists.hpp"
+#include "kernels/xpbi/blocks.hpp"
 #include "scene/scene.hpp"
 #include "solvers/particles.hpp"
 
@@ -18,14 +20,15 @@ struct ColouredBlocks {
   std::array<Range, 8> colour;        ///< blocks of each colour
 };
 
-/// How many times the least width of a block pays: a block reads all around it as well, so many particles get wider
-/// ones, of which some 32 of a colour are left to share.
-[[nodiscard]] double block_widening(std::size_t particles, double support);
-
-/// Particles in a block of the least width, two supports; the support in spacings.
-[[nodiscard]] double narrow_block(double support);
-
 /// Blocks of the particles of one material, from their rest positions.
 [[nodiscard]] ColouredBlocks colour_blocks(const scene::Scene& scene, const Particles& particles, Range range);
+
+/// Blocks of space within the bounds, of parts at least `width` wide; a place for so many particles.
+template <class Real>
+[[nodiscard]] BlockGrid<Real> make_block_grid(const Bounds<Real>& bounds, double width, bool nested,
+                                              std::size_t particles);
+
+/// From so many particles on, of this support in spacings, each colour has a few nested blocks to share.
+[[nodiscard]] std::size_t fewest_for_nested_blocks(double support);
 
 }  // namespace ductile

@@ -61,11 +61,9 @@ class RowOrder {
   int layer_, row_, along_;
 };
 
-/// Width in spacings of the blocks that a body of so many particles is swept in.
-std::uint64_t tile_width(const scene::Scene& scene, std::size_t particles) {
-  if (scene.solver.method != scene::Method::xpbi) return 0;
-  const double support = scene.solver.smoothing.support;
-  return std::uint64_t(std::ceil(2 * support * block_widening(particles, support)));
+/// Width in spacings of the parts that blocks are swept in; 0: none.
+std::uint64_t tile_width(const scene::Scene& scene) {
+  return scene.solver.method == scene::Method::xpbi ? std::uint64_t(std::ceil(2 * scene.solver.smoothing.support)) : 0;
 }
 
 /// What is wrong with bodies, for one report. Of copies, which share their place, one is named and the rest counted.
@@ -211,8 +209,7 @@ Particles sample(const scene::Scene& scene, const DeviceDescription* device) {
         return {};
       }
     }();
-    const RowOrder order_of(geometry::bounds(source.shape), source.spacing,
-                            tile_width(scene, samples.positions.size()));
+    const RowOrder order_of(geometry::bounds(source.shape), source.spacing, tile_width(scene));
     for (std::size_t i = 0; i < samples.positions.size(); ++i) {
       rest.push_back(samples.positions[i]);
       volume.push_back(samples.volumes[i]);

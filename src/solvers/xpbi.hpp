@@ -47,6 +47,11 @@ class Xpbi final : public ParticleSolver<Real> {
   struct Blocks {
     DeviceArray<std::uint32_t> start, member;
     std::array<Range, 8> colour;
+    std::uint32_t parts = 1;  ///< of a block
+
+    [[nodiscard]] ColourBlocks of(const Range& chosen) const {
+      return {start.data() + chosen.first * parts, member.data(), parts};
+    }
   };
   /// The particles of one material and what is special to them.
   struct Group {
@@ -76,10 +81,13 @@ class Xpbi final : public ParticleSolver<Real> {
   void build_rest_lists();
   void fit_deformation();
   void build_lists();
+  void limit_densities();
+  void allow_densities();
   void start_volumes();
   void update_volumes();
   void refresh_lists();
   void rebuild_pairs(const NewNeighbors<Real>& neighbors);
+  void weigh_crushed();
   void take_up_crowding();
   void build_neighborhoods();
   void colour_blocks_now();
@@ -120,8 +128,8 @@ class Xpbi final : public ParticleSolver<Real> {
   DeviceArray<Vec4<Real>> change_;  // Jacobi, XSPH
   int iterations_ = 0;              // of the last step
   double travelled_ = 0;            // bound on the motion since strangers were looked for, m
-  DeviceArray<Real> most_density_;  // separation by density: sum of V W that each particle is allowed
-  void limit_densities();
+  DeviceArray<Real> most_density_,
+      allowed_density_;                // separation by density: limit of sum V W, at all and in this step
   double widest_ = 0, narrowest_ = 0;  // spacings, m
 };
 

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -109,7 +108,7 @@ void Xpbi<Real, Memory>::build_groups() {
     group.wave_way = Real(wave_speed(source) * dt);
     if (group.rests()) {
       const auto blocks = colour_blocks(scene_, particles_, group.range);
-      group.blocks = {{queue_, blocks.start}, {queue_, blocks.member}, blocks.colour};
+      group.blocks = {{queue_, blocks.start}, {queue_, blocks.member}, blocks.colour, 1};
     }
     groups_.push_back(std::move(group));
   }
@@ -168,6 +167,17 @@ void Xpbi<Real, Memory>::limit_densities() {
          LimitDensity<Real>{lists.start.data(), lists.index.data(), rest_.data(), radius_.data(), Real(2 * support),
                             lattice, Real(xpbi::crowding), most_density_.data()});
   queue_.wait();
+  allowed_density_ = {queue_, particles()};
+}
+
+template <class Real, bool Memory>
+void Xpbi<Real, Memory>::allow_densities() {
+  if (most_density_.empty()) return;
+  for (const auto& group : groups_)
+    launch(queue_, "xpbi.limits", group.range.count,
+           AllowDensity<Real>{lists_.start.data(), lists_.index.data(), position_.data(), rest_.data(), radius_.data(),
+                              Real(2 * scene_.solver.smoothing.support), group.wave_way, most_density_.data(),
+                              group.range.first, allowed_density_.data()});
 }
 
 template <class Real, bool Memory>
@@ -322,6 +332,19 @@ void Xpbi<Real, Memory>::rebuild_pairs(const NewNeighbors<Real>& neighbors) {
 }
 
 template <class Real, bool Memory>
+void Xpbi<Real, Memory>::weigh_crushed() {
+  with_smoothing<Real>(scene_.solver.smoothing.kernel, Real(1), [&](auto smoothing) {
+    using Smoothing = std::remove_cvref_t<decltype(smoothing)>;  // GCC 12 makes a reference of it in lambdas
+    for (const auto& group : groups_)
+      if (group.plastic)
+        launch(this->queue_, "xpbi.pairs", group.range.count,
+               WeighCrushedPairs<Real, Smoothing>{lists_.start.data(), lists_.index.data(), loading_.data(),
+                                                  this->rest_.data(), reach_.data(), smoothing, group.range.first,
+                                                  pair_.data()});
+  });
+}
+
+template <class Real, bool Memory>
 void Xpbi<Real, Memory>::take_up_crowding() {
   if (scene_.solver.separation == scene::Separation::density) return;  // keeps crowds apart itself
   with_smoothing<Real>(scene_.solver.smoothing.kernel, Real(1), [&](auto smoothing) {
@@ -363,19 +386,18 @@ void Xpbi<Real, Memory>::colour_blocks_now() {
     if (group.rests()) continue;
     const auto extent = reduce<Largest<Real>>(queue_, "xpbi.blocks", group.range.count,
                                               LargestOf<Real>{extent_.data() + group.range.first});
-    const double support = scene_.solver.smoothing.support, wider = block_widening(group.range.count, support);
-    const double width = wider * std::max(2 * double(extent.value), widest_) * 1.0001 +
-                         16 * double(std::numeric_limits<Real>::epsilon()) * size;
-    const double blocks_of_a_colour = double(group.range.count) / (8 * narrow_block(support) * wider * wider * wider);
-    const BlockGrid<Real> grid{bounds.low, Real(1 / width), std::bit_ceil(std::uint32_t(2 * blocks_of_a_colour) + 1)};
-    const std::size_t buckets = 8 * std::size_t(grid.buckets);
+    const double support = scene_.solver.smoothing.support;
+    const double width =
+        std::max(2 * double(extent.value), widest_) * 1.0001 + 16 * double(std::numeric_limits<Real>::epsilon()) * size;
+    const bool nested = sweep_width == 8 && group.range.count > fewest_for_nested_blocks(support);
+    const auto grid = make_block_grid(bounds, width, nested, group.range.count);
     auto& blocks = group.blocks;
-    if (blocks.start.empty()) {
-      blocks.start = {queue_, buckets + 1};
-      blocks.member = {queue_, group.range.count};
-    }
+    blocks.parts = grid.parts();
+    const std::size_t buckets = 8 * std::size_t(grid.blocks) * blocks.parts;
+    if (blocks.start.size() != buckets + 1) blocks.start = {queue_, buckets + 1};
+    if (blocks.member.empty()) blocks.member = {queue_, group.range.count};
     sort_into_buckets(queue_, "xpbi.blocks", grid, position_.data(), group.range, blocks.start, blocks.member);
-    for (std::size_t c = 0; c < 8; ++c) blocks.colour[c] = {c * grid.buckets, grid.buckets};
+    for (std::size_t c = 0; c < 8; ++c) blocks.colour[c] = {c * grid.blocks, grid.blocks};
     queue_.wait();
   }
 }
@@ -384,11 +406,15 @@ template <class Real, bool Memory>
 void Xpbi<Real, Memory>::begin_step() {
   hold(time());
   if constexpr (Memory) {
-    if (flows()) refresh_lists();
+    if (flows()) {
+      refresh_lists();
+      weigh_crushed();
+    }
   } else {
     build_lists();
   }
   build_neighborhoods();
+  allow_densities();
   colour_blocks_now();
   this->predict();
   if (bodies_touch_.active())
@@ -460,8 +486,8 @@ void Xpbi<Real, Memory>::smooth_velocities() {
   const auto smooth = [&]<class Pairs>(const Group& group, const Pairs& pairs) {
     for (const Range& colour : group.blocks.colour)
       launch(this->queue_, "xpbi.xsph", colour.count,
-             SmoothVelocities<Real, Pairs>{pairs, this->position_.data(), group.blocks.start.data() + colour.first,
-                                           group.blocks.member.data(), change_.data(), this->held_.data()});
+             SmoothVelocities<Real, Pairs>{pairs, this->position_.data(), group.blocks.of(colour), change_.data(),
+                                           this->held_.data()});
   };
   for (const auto& group : groups_) {
     if constexpr (Memory)

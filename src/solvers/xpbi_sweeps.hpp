@@ -23,8 +23,7 @@ void Xpbi<Real, Memory>::launch_sweeps(Group& group, const char* name, const Mul
                                                                       loading_.data(),
                                                                       material,
                                                                       group.constants,
-                                                                      group.blocks.start.data() + colour.first,
-                                                                      group.blocks.member.data(),
+                                                                      group.blocks.of(colour),
                                                                       increment_.data(),
                                                                       target,
                                                                       multiplier,
@@ -34,12 +33,14 @@ void Xpbi<Real, Memory>::launch_sweeps(Group& group, const char* name, const Mul
                                                                       radius_.data(),
                                                                       Real(2 * scene_.solver.least_distance),
                                                                       Real(2 * scene_.solver.smoothing.support),
-                                                                      most_density_.data()};
-          if constexpr (std::is_same_v<Multiplier, ScalarMultiplier<Real>>)
-            launch(queue_, name, (colour.count + sweep_width - 1) / sweep_width,
-                   SweepLanes<Real, Memory, Material, int(sweep_width)>{sweep, colour.count});
-          else
+                                                                      allowed_density_.data()};
+          if constexpr (std::is_same_v<Multiplier, ScalarMultiplier<Real>>) {
+            using Lanes = SweepLanes<Real, Memory, Material, int(sweep_width)>;
+            const std::size_t items = Lanes::items_of(colour.count, group.blocks.parts);
+            launch(queue_, name, items, Lanes{sweep, colour.count, items});
+          } else {
             launch(queue_, name, colour.count, sweep);
+          }
         }
       },
       group.material);
