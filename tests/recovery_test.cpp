@@ -5,6 +5,7 @@
 #include <Eigen/Dense>
 
 #include <algorithm>
+#include <cmath>
 
 #include "solvers/solver.hpp"
 #include "tests/block_scene.hpp"
@@ -49,6 +50,24 @@ TEST(Recovery, FromAFlatState) {
   for (const auto law : laws)
     // A hundredth of the strain at the start is left after 1.6 s of damped motion; single precision has 1e-6.
     EXPECT_LT(strain_after(squashed_block(law, {{1, 1, 0}, 0}), 800), 0.01) << int(law);
+}
+
+TEST(Recovery, StressesOfFlatMatterAreFinite) {
+  for (const auto method : {scene::Method::total_lagrangian, scene::Method::xpbi})
+    for (const auto law : laws) {
+      if (method == scene::Method::xpbi && law != scene::ElasticModel::hencky &&
+          law != scene::ElasticModel::neo_hookean)
+        continue;  // not one of its laws
+      auto scene = squashed_block(law, {{1, 1, 0}, 0});
+      scene.solver.method = method;
+      Queue queue;
+      const auto solver = make_solver(scene, queue);
+      for (const auto field : {scene::Field::cauchy_stress, scene::Field::von_mises_stress}) {
+        const auto values = std::get<std::vector<float>>(solver->field(field).values);
+        EXPECT_TRUE(std::ranges::all_of(values, [](float value) { return std::isfinite(value); }))
+            << int(law) << ", " << int(method);
+      }
+    }
 }
 
 TEST(Recovery, FromInsideOut) {

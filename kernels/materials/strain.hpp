@@ -38,6 +38,13 @@ struct Lame {
   constexpr Real bulk_modulus() const { return lambda + mu * (Real(2) / Real(3)); }
 };
 
+/// Cauchy stress of a Kirchhoff stress. Matter without volume has none that is finite: |J| counts as 1e-3 at least.
+template <class Real>
+Mat3<Real> cauchy_stress(const Mat3<Real>& kirchhoff, Real volume_ratio) {
+  const Real J = sycl::copysign(sycl::fmax(sycl::fabs(volume_ratio), Real(1e-3)), volume_ratio);
+  return kirchhoff * (Real(1) / J);
+}
+
 /// Displacement gradient H = F - I. The subtraction is exact where it matters (near rest); a solver that sums
 /// displacement differences has H itself and should not round it to F first.
 template <class Real>

@@ -132,7 +132,7 @@ struct CauchyStress {
   void operator()(std::size_t item) const {
     const std::size_t i = first + item;
     const Mat3<Real> H = displacement_gradient[i], F = Mat3<Real>::identity() + H;
-    stress[i] = times_transpose(material.displacement_response(H, i).stress, F) * (Real(1) / determinant(F));
+    stress[i] = cauchy_stress(times_transpose(material.displacement_response(H, i).stress, F), determinant(F));
   }
 };
 

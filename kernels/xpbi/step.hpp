@@ -225,7 +225,7 @@ struct PresentStress {
   void operator()(std::size_t item) const {
     const std::size_t i = first + item;
     const Mat3<Real> H = displacement_gradient[i];
-    stress[i] = material.kirchhoff(H, i) * (Real(1) / (Real(1) + volume_change(H).j));
+    stress[i] = cauchy_stress(material.kirchhoff(H, i), Real(1) + volume_change(H).j);
   }
 };
 
