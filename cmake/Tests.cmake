@@ -11,6 +11,7 @@ target_compile_definitions(ductile_tests PRIVATE
 target_link_libraries(ductile_tests PRIVATE ductile_fem_core ductile_core CLI11::CLI11 tomlplusplus::tomlplusplus VTK::CommonCore
                                             VTK::CommonDataModel VTK::IOXML GTest::gtest GTest::gtest_main)
 ductile_add_sycl(ductile_tests)
+ductile_precompile(ductile_tests <gtest/gtest.h> <nlohmann/json.hpp>)
 ductile_embed_headers(ductile_tests "${PROJECT_SOURCE_DIR}" tests/kernels)
 if(TARGET ductile)
   add_dependencies(ductile_tests ductile ductile_fem)
