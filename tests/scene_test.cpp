@@ -768,6 +768,17 @@ TEST_F(SceneReader, NumbersThatTheDeviceSquaresHaveTheirBounds) {
   }
 }
 
+TEST_F(SceneReader, CompliancesHaveARangeToo) {
+  const auto with = [&](const std::string& precision) {
+    return report_on(write(minimal_),
+                     {"bodies[0].spacing=1e-9", "bodies[0].shape={type=\"box\", size=[2e-9, 2e-9, 2e-9]}",
+                      "solver.time_step=1e-12", "solver.precision=" + precision});
+  };
+  EXPECT_NE(with("single").find("is too small for solver.time_step in single precision"), std::string::npos);
+  EXPECT_NE(with("single").find("or solver.precision = \"double\""), std::string::npos);
+  EXPECT_EQ(with("double"), "");
+}
+
 TEST_F(SceneReader, RefusesWhatIsNotASceneFile) {
   EXPECT_EQ(report_on(folder_ / "none.toml"),
             "none.toml: cannot be read: No such file or directory; check the path of the scene file");

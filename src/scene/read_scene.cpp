@@ -66,6 +66,14 @@ class InPrecision {
     else if (largest > most())
       refuse(in, name, "large", fmt::format("up to {:.1e}", most()));
   }
+  /// The compliance of a particle per square of the step, 1 / (volume step^2), with room for what it is multiplied by.
+  void check_compliance(Reader& in, double spacing, double time_step) const {
+    if (std::pow(spacing, -3) / (time_step * time_step) < 1e-4 * most()) return;
+    in.refuse("spacing",
+              fmt::format("is too small for solver.time_step in {} precision", single_ ? "single" : "double"),
+              fmt::format("spacing^3 time_step^2 of at least {:.0e}{}", 1e4 / most(),
+                          single_ ? ", or solver.precision = \"double\"" : ""));
+  }
 
  private:
   /// The largest number whose square, and a sum of some thousand of them, has the precision's range.
@@ -604,6 +612,8 @@ Scene read_top_level(Reader& in, const fs::path& file) {
   std::vector<std::string> bodies, fixtures, colliders, cuts, probes;
   for (auto& block : in.list("bodies", [&](Reader& inner) {
          auto block = read_bodies(inner, scene.materials, bodies, precision);
+         if (inner.accepted("spacing") && in.accepted("solver.time_step"))
+           precision.check_compliance(inner, block[0].spacing, scene.solver.time_step);
          // Without any material the one that the body names can't be judged.
          if (method == Method::xpbi && inner.has("initial") && !block.empty() && !scene.materials.empty()) {
            const bool elastic = std::holds_alternative<std::monostate>(scene.materials.at(block[0].material).plastic);
