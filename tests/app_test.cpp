@@ -18,10 +18,12 @@
 
 #include "io/csv.hpp"
 #include "scene/scene.hpp"
+#include "solvers/particles.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
+using namespace ductile;
 using namespace std::chrono_literals;
 
 std::string read(const fs::path& file) {
@@ -345,6 +347,80 @@ TEST_F(App, SecondInterruptAndTerminationStopAfterTheStep) {
   }
 }
 
+TEST_F(App, AClosedTerminalSavesTheRunUnlessItWasToldNotToMind) {
+  write_scene();
+  const auto hang_up = [&](const std::vector<std::string>& more, const std::function<void()>& prepare) {
+    std::vector<std::string> words{
+        "run", at("scene.toml"), "-o", at("out"), "--force", "--set", "output.checkpoint_interval=50"};
+    words.insert(words.end(), more.begin(), more.end());
+    const pid_t child = start(words, prepare);
+    for (int k = 0; k < 600 && !fs::exists(at("out") / "run.json"); ++k) std::this_thread::sleep_for(20ms);
+    kill(child, SIGHUP);
+    return wait_for(child);
+  };
+  EXPECT_EQ(hang_up({"--set", "solver.end_time=100"}, [] {}), 130) << error();
+  EXPECT_TRUE(fs::exists(at("out") / "checkpoint.bin"));
+  fs::remove_all(at("out"));
+  EXPECT_EQ(hang_up({}, [] { std::signal(SIGHUP, SIG_IGN); }), 0) << error();  // as nohup does
+}
+
+TEST_F(App, ARunGoesOnWhenNobodyReadsItsProgress) {
+  write_scene();
+  ASSERT_EQ(run({"run", at("scene.toml"), "-o", at("whole"), "-q"}), 0) << error();
+  const auto expect_whole = [&](const char* what, const std::function<void()>& prepare) {
+    EXPECT_EQ(run({"run", at("scene.toml"), "-o", at("out"), "--force"}, prepare), 0) << what;
+    expect_same_result(at("whole"), at("out"));
+    // Nothing that was meant for a closed stream went into a file that took its number.
+    EXPECT_EQ(run({"run", at("scene.toml"), "-o", at("out"), "--resume"}), 0) << what << ": " << error();
+  };
+  expect_whole("full disk", [] { dup2(open("/dev/full", O_WRONLY), STDERR_FILENO); });
+  expect_whole("pipe without a reader", [] {
+    int ends[2];
+    if (pipe(ends) != 0) _exit(126);
+    dup2(ends[1], STDERR_FILENO);
+    close(ends[0]);
+    close(ends[1]);
+  });
+  expect_whole("closed streams", [] {
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) close(stream);
+  });
+}
+
+TEST_F(App, OfTwoRunsIntoAFolderOneIsRefused) {
+  write_scene();
+  ASSERT_EQ(run({"run", at("scene.toml"), "-o", at("whole"), "-q"}), 0) << error();
+  const std::vector<std::string> words{"run", at("scene.toml"), "-o", at("out"), "-q"};
+  for (int k = 0; k < 5; ++k) {
+    const pid_t first = start(words), second = start(words);
+    const int codes = wait_for(first) + wait_for(second);
+    EXPECT_EQ(codes, 2) << "one ends well, the other is refused: " << error();
+    expect_same_result(at("whole"), at("out"));
+    fs::remove_all(at("out"));
+  }
+}
+
+TEST_F(App, ARunThatWasKilledBehindItsLastCheckpointIsFinished) {
+  write_scene();
+  ASSERT_EQ(run({"run", at("scene.toml"), "-o", at("out"), "-q"}), 0) << error();
+  auto record = nlohmann::ordered_json::parse(read(at("out") / "run.json"));
+  record["status"] = "running";
+  record["steps"] = 0;
+  std::ofstream(at("out") / "run.json") << record.dump();
+  ASSERT_EQ(run({"run", at("scene.toml"), "-o", at("out"), "--resume"}), 0) << error();
+  EXPECT_NE(error().find("complete already"), std::string::npos) << error();
+  record = nlohmann::ordered_json::parse(read(at("out") / "run.json"));
+  EXPECT_EQ(record.at("status"), "finished");
+  EXPECT_EQ(record.at("steps"), 120);
+}
+
+TEST_F(App, NamesOfFilesNeedNotBeText) {
+  write_scene();
+  const fs::path file = at("sc\xe9ne.toml");  // Latin-1, no UTF-8
+  fs::rename(at("scene.toml"), file);
+  ASSERT_EQ(run({"run", file, "-o", at("out"), "-q", "--set", "solver.end_time=0.02"}), 0) << error();
+  EXPECT_EQ(nlohmann::json::parse(read(at("out") / "run.json")).at("scene"), "sc\xef\xbf\xbdne.toml");
+}
+
 TEST_F(App, FullDiskKeepsTheResultAndResumes) {
   write_scene();
   ASSERT_EQ(run({"run", at("scene.toml"), "-o", at("whole"), "-q"}), 0) << error();
@@ -574,6 +650,37 @@ TEST_F(App, MemoryIsThatOfTheProcessToo) {
   EXPECT_NE(error().find("0.5 GB are free"), std::string::npos) << error();
 }
 
+TEST_F(App, MemoryIsEstimatedForARunToItsEnd) {
+  write_scene("", "");
+  const auto compare = [&](const std::vector<std::string>& changes) {
+    double peak[2], estimate[2];
+    for (const int larger : {0, 1}) {
+      std::vector<std::string> all = changes;
+      all.insert(all.end(), {"bodies[0].spacing=0.01", "solver.end_time=1e-3",
+                             std::string("bodies[0].shape.size=") + (larger ? "[1, 0.4, 0.4]" : "[0.25, 0.4, 0.4]")});
+      std::vector<std::string> words{"run", at("scene.toml"), "-o", at("out"), "-q", "--force"};
+      for (const auto& change : all) words.insert(words.end(), {"--set", change});
+      ASSERT_EQ(run(words), 0) << error();
+      const auto record = nlohmann::json::parse(read(at("out") / "run.json"));
+      peak[larger] = record.at("peak_memory_bytes").get<double>();
+      estimate[larger] =
+          estimate_memory(scene::read_scene(at("scene.toml"), all), record.at("particles").get<double>());
+    }
+    // The difference is free of what the program itself takes, which depends on the back end.
+    EXPECT_LE(peak[1] - peak[0], estimate[1] - estimate[0]) << testing::PrintToString(changes);
+    EXPECT_GE(peak[1] - peak[0], 0.6 * (estimate[1] - estimate[0])) << testing::PrintToString(changes);
+  };
+  compare({});
+  compare({"solver.precision=double", "contact.self=true"});
+  const std::string plastic =
+      "materials.rubber={density=1000, elastic={youngs_modulus=1e5, poisson_ratio=0.3}, "
+      "plastic={model=\"von-mises\", yield_stress=1e3}}";
+  for (const char* reference : {"current", "memory"})
+    for (const char* multiplier : {"scalar", "tensor"})
+      compare({"solver.method=xpbi", plastic, std::string("solver.reference=") + reference,
+               std::string("solver.multiplier=") + multiplier});
+}
+
 TEST_F(App, EveryEmptyRegionIsRefusedByCheckAndRun) {
   const std::string region = "region = { type = \"sphere\", radius = 0.1, position = [9, 9, 9] }\n";
   write_scene("", "[[fixtures]]\nname = \"left\"\nbody = \"block\"\n" + region +
@@ -706,12 +813,11 @@ TEST_F(App, LoadsBeyondAllBoundsEndTheRunInTheirFirstStep) {
 
 TEST_F(App, DivergenceNamesWhatMayHaveCausedIt) {
   write_scene();
-  // The volume of a particle is less than any number of single precision.
-  expect_error(
-      1,
-      {"run", at("scene.toml"), "-o", at("tiny"), "--set", "bodies[0].spacing=1e-14", "--set",
-       "bodies[0].shape.size=[3e-14, 3e-14, 3e-14]", "--set", "bodies[0].position=[0, 0, 0]", "--set", "colliders=[]"},
-      {"no number", "material \"rubber\"", "single precision", "time_step"});
+  // The squares of the differences of such velocities are more than any number of single precision.
+  expect_error(1,
+               {"run", at("scene.toml"), "-o", at("fast"), "--set", "bodies[0].angular_velocity=[1e18, 0, 0]", "--set",
+                "colliders=[]"},
+               {"no longer a number", "material \"rubber\"", "single precision", "time_step"});
   EXPECT_EQ(error().find("farther"), std::string::npos) << error();
   expect_error(1, {"run", at("scene.toml"), "-o", at("wide"), "--set", "bodies[0].initial.stretch=[1e16, 1, 1]"},
                {"torn away", "initial.stretch"});

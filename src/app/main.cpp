@@ -1,4 +1,6 @@
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -21,6 +23,7 @@
 #include "app/probe.hpp"
 #include "app/run.hpp"
 #include "app/shipped.hpp"
+#include "app/text.hpp"
 #include "app/validate.hpp"
 #include "app/version.hpp"
 #include "common/error.hpp"
@@ -253,7 +256,7 @@ void add_devices(CLI::App& program, std::function<int()>& action) {
 
 int report(const char* what, ExitCode code) {
   std::fflush(stdout);
-  fmt::print(stderr, "{}\n", what);
+  app::tell(fmt::format("{}\n", what));
   return code;
 }
 
@@ -336,6 +339,12 @@ int execute(int argc, char** argv) {
   return action();
 }
 
+/// A file that is opened where a standard stream was closed would get what is printed.
+void fill_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(stream, F_GETFD) < 0) (void)open("/dev/null", O_RDWR);  // the lowest number that is free
+}
+
 /// What was printed may still be on its way: a full disk below it shows only now.
 int flushed(int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
@@ -345,6 +354,7 @@ int flushed(int code) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  fill_standard_streams();
   // Beyond `ulimit -f` a write then fails with an error that says so, instead of ending the program without a word.
   std::signal(SIGXFSZ, SIG_IGN);
   backend::prepare_process(argv);

@@ -4,7 +4,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <limits>
 
 #include "app/text.hpp"
@@ -16,7 +15,7 @@ namespace {
 /// Columns of the terminal behind standard error, which may change while the program runs.
 std::size_t terminal_width() {
   winsize size{};
-  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
 }  // namespace
@@ -56,19 +55,18 @@ void Progress::update(long long step, double work, double min_volume_ratio) {
   if (terminal_) {
     if (step != last_ && since < std::chrono::milliseconds(200)) return;
     shown_ = now;
-    fmt::print(stderr, "\r{}\033[K", line(step, work, min_volume_ratio, terminal_width()));
-    std::fflush(stderr);
+    tell(fmt::format("\r{}\033[K", line(step, work, min_volume_ratio, terminal_width())));
     open_ = true;
   } else if (const int tenth = static_cast<int>(10 * step / last_);
              tenth != tenth_ || since > std::chrono::minutes(1)) {
     tenth_ = tenth;
     shown_ = now;
-    fmt::print(stderr, "{}\n", line(step, work, min_volume_ratio, std::numeric_limits<std::size_t>::max()));
+    tell(line(step, work, min_volume_ratio, std::numeric_limits<std::size_t>::max()) + "\n");
   }
 }
 
 void Progress::finish() {
-  if (open_) fmt::print(stderr, "\n");
+  if (open_) tell("\n");
   open_ = false;
 }
 

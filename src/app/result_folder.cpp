@@ -72,12 +72,12 @@ std::string unit_of(std::string_view field) {
 }
 
 /// Empty where the record has no such text.
-std::string text_in(const nlohmann::json& record, const char* key) {
+std::string text_in(const nlohmann::ordered_json& record, const char* key) {
   const auto found = record.find(key);
   return found != record.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-std::vector<std::string> texts_in(const nlohmann::json& list) {
+std::vector<std::string> texts_in(const nlohmann::ordered_json& list) {
   std::vector<std::string> texts;
   for (const auto& entry : list)
     if (entry.is_string()) texts.push_back(entry.get<std::string>());
@@ -123,6 +123,8 @@ ResultFolder::ResultFolder(fs::path folder, const scene::Scene& scene, const std
       overrides_(overrides),
       history_(folder_ / "history.csv", history_columns(scene)),
       probes_(folder_ / "probes.csv", probe_columns(scene)) {
+  // What is judged here must stay as it is until the run writes.
+  if (std::error_code error; fs::is_directory(folder_, error)) lock_.emplace(folder_);
   check_existing();
   if (existing_ != Existing::resume) return;
   read_checkpoint();
@@ -130,12 +132,19 @@ ResultFolder::ResultFolder(fs::path folder, const scene::Scene& scene, const std
 }
 
 void ResultFolder::open() {
-  std::error_code error;
-  fs::create_directories(folder_ / frame_folder, error);
-  if (error)
-    throw InputError(fmt::format("The output folder {} can't be made: {}. Choose another with -o.", folder_.string(),
-                                 error.message()));
-  lock_.emplace(folder_);
+  const auto make = [](const fs::path& folder) {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error)
+      throw InputError(fmt::format("The output folder {} can't be made: {}. Choose another with -o.", folder.string(),
+                                   error.message()));
+  };
+  make(folder_);
+  if (!lock_) {
+    lock_.emplace(folder_);
+    check_existing();  // another run may have made it
+  }
+  make(folder_ / frame_folder);
   io::remove_stale_temporaries(folder_);
   io::remove_stale_temporaries(folder_ / frame_folder);
   // A run that was killed before its first checkpoint starts again.
@@ -163,11 +172,11 @@ void ResultFolder::check_existing() const {
         fmt::format("There is nothing to resume in {}: it holds no result. Start without --resume.", folder_.string()));
 }
 
-nlohmann::json ResultFolder::read_record() const {
+nlohmann::ordered_json ResultFolder::read_record() const {
   const fs::path file = folder_ / "run.json";
-  if (!fs::is_regular_file(file)) return nlohmann::json::object();
-  auto record = nlohmann::json::parse(io::read_whole(file), nullptr, false);
-  return record.is_object() ? record : nlohmann::json::object();
+  if (!fs::is_regular_file(file)) return nlohmann::ordered_json::object();
+  auto record = nlohmann::ordered_json::parse(io::read_whole(file), nullptr, false);
+  return record.is_object() ? record : nlohmann::ordered_json::object();
 }
 
 bool ResultFolder::holds_result() const {
@@ -341,6 +350,19 @@ void ResultFolder::write_checkpoint(Solver& solver, double wall_seconds) {
   io::write_checkpoint(checkpoint_file(), checkpoint);
 }
 
-void ResultFolder::write_run_record(const std::string& json) { io::write_whole(folder_ / "run.json", json); }
+void ResultFolder::write_run_record(const nlohmann::ordered_json& record) {
+  // Names of files need not be UTF-8, JSON must.
+  io::write_whole(folder_ / "run.json",
+                  record.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+}
+
+void ResultFolder::finish_record(long long steps, double wall_seconds) {
+  auto record = read_record();
+  if (text_in(record, "status") == "finished") return;
+  record["steps"] = steps;
+  record["wall_seconds"] = wall_seconds;
+  record["status"] = "finished";
+  write_run_record(record);
+}
 
 }  // namespace ductile::app

@@ -21,12 +21,13 @@ class ResultFolder {
  public:
   enum class Existing { refuse, resume, replace };
 
-  /// Touches nothing yet, but throws InputError if the folder holds a result already, or one that is not to be resumed.
+  /// Touches nothing yet, but throws InputError if the folder holds a result already, or one that is not to be resumed,
+  /// or if another run is writing there.
   /// `overrides` are those that the scene was read with.
   ResultFolder(std::filesystem::path folder, const scene::Scene& scene, const std::vector<std::string>& overrides,
                Existing existing);
 
-  /// Takes hold of the folder and makes it ready, or throws InputError: it is in use or can't be written.
+  /// Makes the folder ready, or throws InputError: it has come into use meanwhile or can't be written.
   void open();
 
   [[nodiscard]] const std::filesystem::path& path() const { return folder_; }
@@ -40,7 +41,9 @@ class ResultFolder {
   void write_frame(Solver& solver, double time);
   void write_checkpoint(Solver& solver, double wall_seconds);
   void write_tables();
-  void write_run_record(const std::string& json);
+  void write_run_record(const nlohmann::ordered_json& record);
+  /// For a run that was killed after its last checkpoint and before it could say so in run.json.
+  void finish_record(long long steps, double wall_seconds);
   [[nodiscard]] std::size_t frames() const { return frames_.size(); }
   [[nodiscard]] double last_frame_time() const { return frames_.back().first; }
   /// The next frame takes its place.
@@ -53,7 +56,7 @@ class ResultFolder {
   void check_restart() const;
   [[nodiscard]] bool holds_result() const;
   /// run.json, an empty object where it is missing or damaged.
-  [[nodiscard]] nlohmann::json read_record() const;
+  [[nodiscard]] nlohmann::ordered_json read_record() const;
   /// In which way a result with another digest is not one of this scene.
   [[nodiscard]] std::string how_it_differs() const;
   void clear();

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <limits>
+#include <new>
 #include <nlohmann/json.hpp>
 
 #include "app/advice.hpp"
@@ -31,8 +32,13 @@ void interrupt(int) {
   stop_level = stop_level + 1;
   if (stop_level >= 2) std::signal(SIGINT, SIG_DFL);
 }
-/// Batch systems send this a short while before they kill.
+/// Batch systems send SIGTERM a short while before they kill, a terminal that is closed SIGHUP.
 void terminate(int) { stop_level = 2; }
+
+/// What the caller had ignored stays ignored: `nohup` does that to SIGHUP, a script to SIGINT of its background jobs.
+void handle(int signal, void (*handler)(int)) {
+  if (std::signal(signal, handler) == SIG_IGN) std::signal(signal, SIG_IGN);
+}
 
 /// As one word for a shell.
 std::string quoted(const std::string& text) {
@@ -96,6 +102,7 @@ class Run {
         return 0;
       }
       if (solver_->step() == schedule_.last_step) {
+        folder_.finish_record(solver_->step(), earlier_seconds_);
         say(fmt::format("{} is complete already ({} steps).\n", folder_.path().string(), solver_->step()));
         return 0;
       }
@@ -147,7 +154,7 @@ class Run {
   /// Particle-iterations of the steps made here, as they reported them: `tolerance` ends some earlier.
   [[nodiscard]] double work() const { return double(solver_->particles()) * double(iterations_); }
   void say(const std::string& text) const {
-    if (!options_.quiet) fmt::print(stderr, "{}", text);
+    if (!options_.quiet) tell(text);
   }
 
   /// A run that is made longer has no frame where the shorter one ended, unless one is due there.
@@ -200,8 +207,8 @@ class Run {
       if (stop && solver_->step() < schedule_.last_step) {
         progress.finish();
         write_record("interrupted");
-        fmt::print(stderr, "Interrupted after step {} (t = {:.4g} s); all is saved. Go on with:\n  {}\n",
-                   solver_->step(), time(), resume_command());
+        tell(fmt::format("Interrupted after step {} (t = {:.4g} s); all is saved. Go on with:\n  {}\n", solver_->step(),
+                         time(), resume_command()));
         return 130;
       }
       if (stop_level == 1 && !told_) tell_of_stopping(progress);
@@ -246,8 +253,8 @@ class Run {
     progress.finish();
     const long long steps = schedule_.frame_step(folder_.frames()) - solver_->step();
     const double seconds = double(steps) * step_seconds_ / double(std::max(1LL, solver_->step() - first_step_));
-    fmt::print(stderr, "Finishing the frame (about {}); Ctrl-C again stops after the present step.\n",
-               format_seconds(seconds));
+    tell(fmt::format("Finishing the frame (about {}); Ctrl-C again stops after the present step.\n",
+                     format_seconds(seconds)));
   }
 
   void greet() const {
@@ -326,7 +333,7 @@ class Run {
                                       {"peak_memory_bytes", std::llround(peak_memory())},
                                       {"phases", phases},
                                       {"status", status}};
-    folder_.write_run_record(json.dump(2) + "\n");
+    folder_.write_run_record(json);
   }
 
   const scene::Scene& scene_;
@@ -356,8 +363,10 @@ int run(const RunOptions& options) {
                                       : Existing::refuse);
   // Until the bodies are sampled there is nothing to save: a signal simply ends the program.
   Run simulation(scene, options, folder);
-  std::signal(SIGINT, interrupt);
-  std::signal(SIGTERM, terminate);
+  handle(SIGINT, interrupt);
+  handle(SIGTERM, terminate);
+  handle(SIGHUP, terminate);
+  std::signal(SIGPIPE, SIG_IGN);  // the reader of the progress may leave
   try {
     return simulation.execute();
   } catch (const DivergenceError& error) {
@@ -365,6 +374,8 @@ int run(const RunOptions& options) {
         fmt::format("{} The frames and tables written before are whole in {}.", error.what(), output.string()));
   } catch (const SimulationError& error) {
     throw SimulationError(fmt::format("{} {}", error.what(), simulation.how_to_go_on()));
+  } catch (const std::bad_alloc&) {
+    throw SimulationError("There is not enough memory left for this run. " + simulation.how_to_go_on());
   }
 }
 

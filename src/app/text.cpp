@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 namespace ductile::app {
 
@@ -17,6 +18,8 @@ std::size_t characters(const std::string& text) {
 std::string padding(const std::string& text, std::size_t width) { return std::string(width - characters(text), ' '); }
 
 }  // namespace
+
+void tell(const std::string& text) noexcept { std::fputs(text.c_str(), stderr); }
 
 std::string format_table(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> width;

@@ -26,7 +26,7 @@ std::string remedy(int code, std::size_t size, bool in_place) {
   switch (code) {
     case ENOSPC:
     case EDQUOT:
-      return fmt::format("free space there (this file needs {:.1f} MB).", static_cast<double>(size) / 1e6);
+      return fmt::format("free space there (this file needs {:.3g} MB).", static_cast<double>(size) / 1e6);
     case EFBIG:
       return "raise the limit on file sizes (ulimit -f).";
     case EROFS:
@@ -38,6 +38,9 @@ std::string remedy(int code, std::size_t size, bool in_place) {
       return "the folder is missing.";
     case EISDIR:
       return "give the name of a file in it.";
+    case EMFILE:
+    case ENFILE:
+      return "raise the limit on open files (ulimit -n).";
     case ELOOP:
       return "its links lead in a circle: give another name.";
     default:

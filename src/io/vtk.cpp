@@ -22,9 +22,11 @@
 #include <vtkXMLPolyDataWriter.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <new>
 #include <numeric>
 #include <sstream>
 #include <stdexcept>
@@ -70,6 +72,14 @@ vtkSmartPointer<vtkCellArray> vertices(std::size_t particles) {
   return cells;
 }
 
+/// Keeps VTK's own complaint, so that it can be part of ours instead of standing on the terminal.
+class Complaints : public vtkCommand {
+ public:
+  static Complaints* New() { return new Complaints; }
+  void Execute(vtkObject*, unsigned long, void*) override { any = true; }
+  bool any = false;
+};
+
 /// The .vtp as bytes: raw appended, uncompressed, little endian, 64-bit block headers.
 std::string serialized(vtkPolyData* particles, const std::filesystem::path& file) {
   const vtkNew<vtkXMLPolyDataWriter> writer;
@@ -80,7 +90,11 @@ std::string serialized(vtkPolyData* particles, const std::filesystem::path& file
   writer->SetByteOrderToLittleEndian();
   writer->SetHeaderTypeToUInt64();
   writer->WriteToOutputStringOn();
-  if (writer->Write() == 0 || writer->GetErrorCode() != vtkErrorCode::NoError)
+  const vtkNew<Complaints> complaints;
+  writer->AddObserver(vtkCommand::ErrorEvent, complaints);
+  const bool written = writer->Write() != 0;
+  if (writer->GetErrorCode() == ENOMEM) throw std::bad_alloc();
+  if (!written || complaints->any || writer->GetErrorCode() != vtkErrorCode::NoError)
     throw SimulationError(fmt::format("cannot write {}: VTK could not encode it (its error code is {})", file.string(),
                                       writer->GetErrorCode()));
   return writer->GetOutputString();
@@ -100,14 +114,6 @@ std::string escaped(std::string_view text) {
   }
   return out;
 }
-
-/// Keeps VTK's own complaint, so that it can be part of ours instead of standing on the terminal.
-class Complaints : public vtkCommand {
- public:
-  static Complaints* New() { return new Complaints; }
-  void Execute(vtkObject*, unsigned long, void*) override { any = true; }
-  bool any = false;
-};
 
 /// VTK's reader takes the raw data of a file that was cut as zeros, without a word.
 bool ends_whole(const std::filesystem::path& file) {

@@ -179,15 +179,21 @@ double estimate_memory(const scene::Scene& scene, double particles) {
   const double real = scene.solver.precision == scene::Precision::double_precision ? 8 : 4;
   const double reached = 4.0 / 3.0 * std::numbers::pi * std::pow(scene.solver.smoothing.support, 3);
   const double neighbours = std::min(reached, particles);  // small bodies end before a wide kernel does
-  if (scene.solver.method == scene::Method::xpbi) {
-    // With memory a vector and its weight per pair, twice while particles choose new neighbours; without, indices twice
-    // while they are found.
-    const bool memory = scene.solver.reference == scene::Reference::memory;
-    return particles * ((memory ? 110 : 75) * real + neighbours * (memory ? 2 * (4 + 4 * real) : 9 + real) + 120);
-  }
-  // 80 numbers per particle and one or two per pair on the device, and the sampled bodies on the host.
+  // As measured: numbers of a particle on the device, bytes of it on the host while it is sampled or written, and what
+  // a pair has. A test compares the sum with what runs take.
+  struct Bytes {
+    double reals, host, pair;
+  };
+  const auto bytes = [&]() -> Bytes {
+    if (scene.solver.method == scene::Method::total_lagrangian) return {160, 170, 4 + 2 * real};
+    if (scene.solver.reference == scene::Reference::current) return {200, 30, 9 + real};
+    // A vector and its weight, twice while particles choose new neighbours.
+    const double tensor = scene.solver.multiplier == scene::Multiplier::tensor ? 4 * real : 0;
+    return {150, 310, 2 * (4 + 4 * real) + tensor};
+  }();
   const double cuts = scene.cuts.empty() ? 0 : neighbours + double(scene.cuts.size()) + 8;
-  return particles * (80 * real + neighbours * (4 + 2 * real) + cuts + 120);
+  constexpr double program = 2e7;
+  return program + particles * (bytes.reals * real + bytes.host + neighbours * bytes.pair + cuts);
 }
 
 Particles sample(const scene::Scene& scene, const DeviceDescription* device) {
