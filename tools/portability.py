@@ -1,6 +1,6 @@
 """Compares machines and back ends by the files that `ductile bench --json FILE` wrote on them.
 
-For every case and precision it prints, for each file,
+For every case, precision and number of particles it prints, for each file,
   M/s          million particle-iterations per second,
   per GB/s     the same over the memory bandwidth that the file's own triad measured,
   of device    the share of the best back end on the same device (application efficiency),
@@ -51,8 +51,14 @@ def positive(value, what):
     return float(value)
 
 
+def text(value, what):
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"{what} is {value!r}, not a name")
+    return value
+
+
 def read(files):
-    """Measurements by (case, precision), in the order of the files."""
+    """Measurements by (case, precision, particles), in the order of the files."""
     cases = defaultdict(list)
     for file in files:
         try:
@@ -60,8 +66,10 @@ def read(files):
             bandwidth = positive(record["bandwidth_gb_per_s"], "bandwidth_gb_per_s")
             for case in record["cases"]:
                 rate = positive(case["particle_iterations_per_second"], "particle_iterations_per_second")
-                new = Measurement(record["backend"], record["device"], int(record["threads"]), bandwidth, rate)
-                known = cases[case["name"], case["precision"]]
+                new = Measurement(text(record["backend"], "backend"), text(record["device"], "device"),
+                                  int(positive(record["threads"], "threads")), bandwidth, rate)  # fmt: skip
+                particles = int(positive(case["particles"], "particles"))
+                known = cases[text(case["name"], "name"), text(case["precision"], "precision"), particles]
                 # The same program measured twice on the same device: the better one counts, as within a measurement.
                 twin = next((m for m in known if (m.backend, m.device) == (new.backend, new.device)), None)
                 if twin is None:
@@ -72,7 +80,7 @@ def read(files):
             raise UserError(f"{file} can't be read: {error.strerror}") from error
         except KeyError as error:
             raise UserError(f"{file} is not a file of `ductile bench --json`: {error} is missing") from error
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, OverflowError, RecursionError) as error:
             raise UserError(f"{file} is not a file of `ductile bench --json`: {error}") from error
     if not cases:
         raise UserError("these files hold no cases")
@@ -113,8 +121,8 @@ def percent(share):
 
 
 def report(cases, devices):
-    for (case, precision), measurements in cases.items():
-        print(f"{case}, {precision} precision")
+    for (case, precision, particles), measurements in cases.items():
+        print(f"{case}, {precision} precision, {particles} particles")
         rows = [("back end", "device", "threads", "GB/s", "M/s", "per GB/s", "of device", "of best")]
         for m, (own, best) in zip(measurements, efficiencies(measurements), strict=True):
             rows.append((m.backend, m.device, str(m.threads), f"{m.bandwidth:.1f}", f"{m.rate * 1e-6:.2f}",
@@ -124,6 +132,17 @@ def report(cases, devices):
             print(f"  {backend}: portability {percent(application)} by application, {percent(hardware)} by bandwidth, "
                   f"over {len(devices)} device{'s' if len(devices) != 1 else ''}")  # fmt: skip
         print()
+
+
+def warn_of_sizes(cases):
+    """Rates of different sizes say nothing about machines: what fits into a cache is faster."""
+    sizes = defaultdict(list)
+    for case, precision, particles in cases:
+        sizes[case, precision].append(particles)
+    for (case, precision), found in sizes.items():
+        if len(found) > 1:
+            print(f"tools/portability: {case} in {precision} precision has {', '.join(map(str, found))} particles, in a table each; "
+                  "measure with the same --particles to compare them", file=sys.stderr)  # fmt: skip
 
 
 def plot(cases, file):
@@ -142,13 +161,16 @@ def plot(cases, file):
         rates = [m.specific_rate * 1e-6 for _, m in found]
         bars = axes.barh(places, rates, 0.9 * height, label=platform)
         axes.bar_label(bars, [f"{m.rate * 1e-6:.2f} M/s" for _, m in found], padding=3, fontsize=8)
-    axes.set_yticks(range(len(cases)), [f"{case}\n{precision}" for case, precision in cases])
+    axes.set_yticks(range(len(cases)), [f"{case}\n{precision}, {particles}" for case, precision, particles in cases])
     axes.invert_yaxis()
     axes.margins(x=0.18)
     axes.set_xlabel("million particle-iterations per second for each GB/s of memory bandwidth")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False, ncols=2)
-    figure.savefig(file, dpi=120, bbox_inches="tight")
+    try:
+        figure.savefig(file, dpi=120, bbox_inches="tight")
+    except OSError as error:
+        raise UserError(f"--plot {file} can't be written: {error.strerror}") from error
     print(file)
 
 
@@ -167,6 +189,7 @@ def main(arguments):
             raise UserError(f"--plot {options.plot}: expected a name that ends in .png, .svg or .pdf")
         cases = read(options.files)
         devices = list(dict.fromkeys(m.device for measurements in cases.values() for m in measurements))
+        warn_of_sizes(cases)
         report(cases, devices)
         if options.plot:
             plot(cases, options.plot)

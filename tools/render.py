@@ -6,6 +6,7 @@ import ctypes
 import hashlib
 import io
 import json
+import math
 import os
 import re
 import subprocess
@@ -429,7 +430,7 @@ def camera_from(text, survey, aspect, ground):
         numbers = [float(part) for part in text.split(",")]
     except ValueError:
         numbers = []
-    if len(numbers) not in (3, 6):
+    if len(numbers) not in (3, 6) or not all(map(math.isfinite, numbers)):
         raise UserError(f"--camera {text}: expected {', '.join(DIRECTIONS)}, x,y,z or x,y,z,focus_x,focus_y,focus_z")
     lowest, highest = survey.points.min(axis=0), survey.points.max(axis=0)
     position, focus = np.array(numbers[:3]), np.array(numbers[3:] or (lowest + highest) / 2)
@@ -622,7 +623,7 @@ def numbers(text, separator, count, option, kind=float):
         values = [kind(part) for part in text.split(separator)]
     except ValueError:
         values = []
-    if len(values) != count:
+    if len(values) != count or not all(map(math.isfinite, values)):
         raise UserError(f"{option} {text}: expected {count} numbers separated by '{separator}'")
     return values
 
@@ -652,6 +653,10 @@ def chosen_field(options, run):
 
 def check_names(options):
     """Before anything is drawn, which may take long."""
+    if options.sheet is not None and options.video:
+        raise UserError("--sheet is one picture and --video a film of all frames: give one of them")
+    if options.out and options.video:
+        raise UserError(f"--out {options.out}: a film gets its name by --video FILE")
     single = options.frame != "all" or options.sheet
     if options.out and single and not options.video and options.out.suffix != ".png":
         raise UserError(f"--out {options.out}: expected a name that ends in .png")
@@ -687,6 +692,8 @@ def render(options):
     if min(size) < 64 or max(size) > 8192:
         raise UserError(f"--size {options.size}: expected 64 to 8192 pixels each way")
     colour_range = numbers(options.range, ",", 2, "--range") if options.range else None
+    if colour_range and not colour_range[0] < colour_range[1]:
+        raise UserError(f"--range {options.range}: expected LOW,HIGH, the lower number first")
     if options.colours and options.colours not in matplotlib.colormaps:
         raise UserError(f"--colours {options.colours}: expected a colour map of matplotlib, such as viridis or turbo")
     obstacles = [] if options.no_colliders else read_obstacles(options.folder, options.scene)

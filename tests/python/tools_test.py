@@ -201,15 +201,23 @@ class ResultTest(unittest.TestCase):
             (["--video", "film.avi"], ".mp4"),
             (["--frame", "17"], "0 to 4"),
             (["--scene", "nowhere.toml"], "nowhere.toml"),
+            (["--range", "5,1"], "LOW,HIGH"),
+            (["--range", "1,1"], "LOW,HIGH"),
+            (["--range", "nan,1"], "--range nan,1"),
+            (["--range", "0,inf"], "--range 0,inf"),
+            (["--camera", "nan,1,1"], "--camera nan,1,1"),
+            (["--camera", "1,1,1,0,0,inf"], "--camera 1,1,1,0,0,inf"),
+            (["--sheet", "2", "--video"], "one of them"),
+            (["--video", "--out", "film.mp4"], "--video FILE"),
         ):
             done = tool("render", self.result, *arguments)
-            self.assertEqual(done.returncode, 2)
+            self.assertEqual(done.returncode, 2, arguments)
             self.assertIn(words, done.stderr)
 
 
 class PortabilityTest(unittest.TestCase):
-    def write(self, folder, name, backend, device, bandwidth, rate):
-        case = {"name": "svd", "precision": "single", "particle_iterations_per_second": rate}
+    def write(self, folder, name, backend, device, bandwidth, rate, particles=1000):
+        case = {"name": "svd", "precision": "single", "particles": particles, "particle_iterations_per_second": rate}
         record = {"backend": backend, "device": device, "threads": 2, "bandwidth_gb_per_s": bandwidth, "cases": [case]}
         (folder / name).write_text(json.dumps(record))
         return folder / name
@@ -229,17 +237,41 @@ class PortabilityTest(unittest.TestCase):
             self.assertIn("host: portability 0 % by application", done.stdout)
             self.assertGreater((folder / "plot.png").stat().st_size, 5000)
 
+    def test_sizes_stay_apart(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            files = [self.write(folder, str(n), "host", "cpu", 20, rate, n) for n, rate in ((1000, 9e6), (8000, 3e6))]
+            done = tool("portability", *files)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("1000, 8000 particles", done.stderr)
+            for title, rate in ("svd, single precision, 1000 particles", "9.00"), ("svd, single precision, 8000 particles", "3.00"):
+                self.assertIn(rate, done.stdout.split(title)[1].split("portability")[0])
+
+    def test_places_that_can_not_be_written_are_named(self):
+        with tempfile.TemporaryDirectory() as name:
+            file = self.write(Path(name), "a", "host", "cpu", 20, 10e6)
+            done = tool("portability", file, "--plot", Path(name) / "nowhere" / "plot.png")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("nowhere/plot.png", done.stderr)
+
     def test_other_files_are_refused(self):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             (folder / "text").write_text("hello")
             (folder / "list").write_text("[1]")
-            files = [folder / "text", folder / "list", folder / "missing"]
+            (folder / "deep").write_text("[" * 100000)
+            (folder / "bytes").write_bytes(b"\xff\xfe")
+            files = [folder / "text", folder / "list", folder / "missing", folder / "deep", folder / "bytes", folder]
             files.append(self.write(folder, "nan", "host", "cpu", math.nan, 1e6))
+            files.append(self.write(folder, "large", "host", "cpu", 10**400, 1e6))
+            files.append(self.write(folder, "device", "host", 5, 20, 1e6))
+            files.append(self.write(folder, "backend", ["host"], "cpu", 20, 1e6))
+            files.append(self.write(folder, "particles", "host", "cpu", 20, 1e6, "many"))
             for file in files:
                 done = tool("portability", file)
                 self.assertEqual(done.returncode, 2, done.stderr)
                 self.assertIn(file.name, done.stderr)
+                self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
 
 
 class PaperScriptsTest(unittest.TestCase):
