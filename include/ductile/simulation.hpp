@@ -14,7 +14,8 @@
 #include "ductile/error.hpp"
 
 /// Ductile as a library: a scene, stepped by the caller, with its particles at hand. SI units. Errors are thrown as
-/// InputError, SimulationError or DeviceError.
+/// InputError, SimulationError or DeviceError. Calls on one simulation from several threads wait for one another;
+/// making, moving and destroying it is for one thread alone.
 namespace ductile {
 
 class DUCTILE_PUBLIC Simulation {
@@ -24,7 +25,7 @@ class DUCTILE_PUBLIC Simulation {
   struct Options {
     std::vector<std::string> overrides;  ///< as `--set` of the program, e.g. "solver.iterations=40"
     std::string device;                  ///< number or part of the name; empty: the first
-    int threads = 0;                     ///< 0: all
+    int threads = 0;                     ///< 1 to 4096; 0: all
   };
   /// The state after a step, as in a row of history.csv.
   struct State {
@@ -34,11 +35,12 @@ class DUCTILE_PUBLIC Simulation {
     double max_speed = 0, min_volume_ratio = 1, residual = 0;
     int iterations = 0;
   };
-  /// Values of one quantity, `components` for each particle in the order of their ids.
+  /// Values of one quantity, `components` for each particle in the order of their ids; of the types that a frame of a
+  /// result has.
   struct Field {
     std::string name;
     int components = 1;
-    std::variant<std::vector<float>, std::vector<double>> values;
+    std::variant<std::vector<float>, std::vector<double>, std::vector<std::int32_t>, std::vector<std::int64_t>> values;
   };
   /// Rigid motion from now on: velocity + angular_velocity x (x - about), `about` carried along by `velocity`. Without
   /// `about` the turning goes on about the same point as before.
@@ -71,12 +73,12 @@ class DUCTILE_PUBLIC Simulation {
   /// Simulates so many steps; throws DivergenceError when the numbers are no longer sound.
   State advance(long long steps = 1);
   [[nodiscard]] State state();
-  /// "position", or a field as `output.fields` of a scene names it, whether the scene lists it or not.
+  /// "position", "id", "body", or a field as `output.fields` of a scene names it, whether the scene lists it or not.
   [[nodiscard]] Field field(std::string_view name);
   /// Value of each probe, by name.
   [[nodiscard]] std::vector<std::pair<std::string, Vector>> probes();
 
-  /// The fixture's particles stay where they are at this moment and move on as told.
+  /// The fixture's particles stay where they are at this moment and move on as told; refused once it is released.
   void move_fixture(std::string_view name, const Motion& motion);
   void release_fixture(std::string_view name);
 

@@ -59,20 +59,35 @@ def load(file, overrides=(), device="", threads=0):
 
     Overrides are as `--set` of the program takes them: ["solver.iterations=40"].
     """
-    if not Path(file).exists() and str(file) in scenes():
+    if not Path(file).is_file() and str(file) in scenes():
         file = _SCENES / f"{file}.toml"
-    return Simulation.load(file, list(overrides), device, threads)
+    return Simulation.load(file, _listed(overrides), device, threads)
 
 
 def build(scene, overrides=(), device="", threads=0, folder="."):
     """A simulation of a scene given as TOML text or as nested dicts and lists with the keys of docs/scene.md."""
     text = scene if isinstance(scene, str) else scene_text(scene)
-    return Simulation.parse(text, list(overrides), device, threads, folder)
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        near = text[max(0, error.start - 20) : error.end + 20]
+        raise InputError(f"The scene has half a character (a lone surrogate) in {near!r}") from None
+    return Simulation.parse(text, _listed(overrides), device, threads, folder)
 
 
 def scene_text(scene):
     """The TOML text of a scene given as nested dicts and lists."""
-    return "".join(f"{_key(key)} = {_value(value, key)}\n" for key, value in scene.items())
+    if not isinstance(scene, dict):
+        raise InputError(f"{scene!r} is not a scene: give TOML text, or a dict with the keys of docs/scene.md")
+    try:
+        return "".join(f"{_key(key)} = {_value(value, key)}\n" for key, value in scene.items())
+    except RecursionError:
+        raise InputError("The scene contains itself, or is nested too deeply") from None
+
+
+def _listed(overrides):
+    """One override may come without a list around it."""
+    return [overrides] if isinstance(overrides, str) else list(overrides)
 
 
 def _key(key):

@@ -1,8 +1,15 @@
 """The Python module, as a user's program sees it. Run by tools/test with PYTHONPATH on the built package."""
 
+import contextlib
+import copy
 import gc
 import math
+import os
 import runpy
+import subprocess
+import sys
+import tempfile
+import threading
 import unittest
 from pathlib import Path
 
@@ -109,6 +116,83 @@ class ModuleTest(unittest.TestCase):
         state = simulation.advance(10)
         self.assertAlmostEqual(state.momentum[2], -0.06 * 1000 * G * 0.01, places=6)
 
+    def test_a_released_fixture_is_not_moved(self):
+        simulation = ductile.build(held("all"))
+        simulation.advance(5)
+        simulation.release_fixture("grip")
+        with self.assertRaisesRegex(ductile.InputError, "released at 0.005 s"):
+            simulation.move_fixture("grip", velocity=[1, 0, 0])
+
+    def test_threads_on_one_simulation_wait_for_one_another(self):
+        fine = ["bodies[0].spacing=0.025"]  # steps long enough to meet in
+        alone, shared = ductile.build(held("top"), fine), ductile.build(held("top"), fine)
+        alone.advance(60)
+        wrong = []
+
+        def use(steps):
+            try:
+                for _ in range(steps):
+                    shared.advance(2)
+                    if shared.field("position").shape != (3840, 3) or shared.state().step > 60 or shared.time > 0.061:
+                        wrong.append(shared.state())
+                    shared.probes()
+            except Exception as error:
+                wrong.append(error)
+
+        threads = [threading.Thread(target=use, args=(10,)) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+        self.assertEqual(shared.step, 60)
+        np.testing.assert_array_equal(shared.field("position"), alone.field("position"))
+        np.testing.assert_array_equal(shared.field("velocity"), alone.field("velocity"))
+
+    def test_the_program_ends_while_a_thread_steps(self):
+        program = """
+import atexit, threading, time, ductile
+def late():
+    print(simulation.state().step > 0)  # still good in what runs at the end
+atexit.register(late)
+class Slow:
+    def __del__(self, sleep=time.sleep):
+        sleep(0.3)  # while the interpreter is taken down, the step ends
+slow = Slow()
+simulation = ductile.load("first_light")
+threading.Thread(target=simulation.advance, args=(10**9,), daemon=True).start()
+while simulation.step < 3:
+    time.sleep(0.01)
+"""
+        # What was registered before the module runs after its own.
+        for first in "", "import atexit; atexit.register(lambda: late())\n":
+            done = subprocess.run([sys.executable, "-c", first + program], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual(done.stdout.split(), ["True"] * (2 if first else 1))
+
+    def test_a_process_that_forks_off_ends(self):
+        program = """
+import os, sys, threading, ductile
+simulation = ductile.load("first_light")
+threading.Thread(target=simulation.advance, args=(10**9,), daemon=True).start()
+while simulation.step == 0:
+    pass
+child = os.fork()
+if child != 0:
+    print(os.waitpid(child, 0)[1])
+"""
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "0\n", ""))
+
+    def test_objects_come_from_load_and_build_only(self):
+        simulation = ductile.build(block())
+        for kind in ductile.Simulation, ductile.State, type("Mine", (ductile.Simulation,), {}):
+            for make in (lambda: kind(), lambda: kind.__new__(kind), lambda: object.__new__(kind)):
+                with self.assertRaises(TypeError):
+                    make()
+        with self.assertRaises(TypeError):
+            copy.copy(simulation)
+
     def test_errors_are_python_errors(self):
         with self.assertRaisesRegex(ductile.InputError, "iterations"):
             ductile.build(block(iteration=3))
@@ -124,6 +208,28 @@ class ModuleTest(unittest.TestCase):
             ductile.build(block(), device="no such device")
         with self.assertRaises(ductile.InputError):
             ductile.build({"title": object()})
+        for nothing in None, 3, [block()]:
+            with self.assertRaisesRegex(ductile.InputError, "is not a scene"):
+                ductile.build(nothing)
+        itself = block()
+        itself["bodies"].append(itself)
+        with self.assertRaisesRegex(ductile.InputError, "contains itself"):
+            ductile.build(itself)
+        for halved in block() | {"title": "a\ud800b"}, 'title = "a\ud800b"':
+            with self.assertRaisesRegex(ductile.InputError, r"half a character.*a\\ud800b"):
+                ductile.build(halved)
+        for threads in -1, 4097:
+            with self.assertRaisesRegex(ductile.InputError, f"threads = {threads}: expected 1 to 4096, or 0 for all"):
+                ductile.build(block(), threads=threads)
+
+    def test_numbers_of_things_are_integers(self):
+        for precision in "single", "double":
+            simulation = ductile.build(block(precision=precision))
+            types = {name: simulation.field(name).dtype for name in ("id", "body", "piece")}
+            self.assertEqual(types, {"id": np.int64, "body": np.int32, "piece": np.int32})
+        np.testing.assert_array_equal(simulation.field("id"), np.arange(60))
+        np.testing.assert_array_equal(simulation.field("body"), simulation.bodies)
+        np.testing.assert_array_equal(simulation.field("piece"), np.zeros(60))
 
     def test_any_text_can_be_a_name(self):
         scene = block() | {"title": "\U0001f9c0 \u00e4 \\"}
@@ -137,12 +243,22 @@ class ModuleTest(unittest.TestCase):
         self.assertLess(simulation.advance(2).residual, 1)
         self.assertGreater(len(ductile.devices()), 0)
 
+    def test_one_override_needs_no_list(self):
+        self.assertEqual(ductile.build(block(), "solver.time_step=2e-3").time_step, 2e-3)
+        coarse = "bodies[0].spacing=0.1"
+        self.assertEqual(ductile.load("first_light", coarse).particles, ductile.load("first_light", [coarse]).particles)
+
     def test_shipped_scenes_by_name(self):
         self.assertIn("first_light", ductile.scenes())
         for name in "first_light", "small/cow":  # the second names a mesh beside it
             file = ROOT / f"scenes/{name}.toml"
             coarse = ["bodies[0].spacing=0.1"]
             self.assertEqual(ductile.load(name, coarse).particles, ductile.load(file, coarse).particles)
+
+    def test_shipped_scenes_where_a_folder_has_their_name(self):
+        with tempfile.TemporaryDirectory() as name, contextlib.chdir(name):
+            os.mkdir("first_light")
+            self.assertEqual(ductile.load("first_light", "bodies[0].spacing=0.1").title, "First light: a rubber ring falls onto a peg, bounces and comes to rest")
 
     def test_the_example_twists_and_springs_back(self):
         twist = runpy.run_path(str(ROOT / "examples/python/twist.py"))["main"]()
