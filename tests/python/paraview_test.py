@@ -1,6 +1,7 @@
 """A result as ParaView's own Python sees it, and the script that shows it. Run by tools/test in tools/pvpython."""
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -80,10 +81,27 @@ class ParaViewTest(unittest.TestCase):
         self.assertGreater(np.mean(red - blue > 20), 0.02)
 
     def test_script_names_what_is_wrong(self):
-        for arguments, words in ([self.folder], "particles.pvd"), ([self.result, "speed"], "von_mises_stress"):
+        short = self.folder / "short"
+        shutil.copytree(self.result, short)
+        (short / "particles/particles_000002.vtp").unlink()
+        picture = self.folder / "wrong.png"
+        (self.folder / "folder.png").mkdir()
+        for code, arguments, words in (
+            (2, [self.folder], "particles.pvd"),
+            (2, [self.result, "speed"], "von_mises_stress"),
+            (2, [short, "--picture", picture], "particles_000002.vtp is missing"),
+            (2, [self.result, "--picture", picture, "--time", "nan"], "--time nan"),
+            (2, [self.result, "--time", "0.01"], "with --picture"),
+            (2, [self.result, "--picture", self.folder / "nowhere/picture.png"], "nowhere is not there"),
+            (2, [self.result, "--picture", self.folder / "picture.xyz"], ".png"),
+            (1, [self.result, "--picture", self.folder / "folder.png"], "folder.png could not be written"),
+        ):
             done = shown(*arguments)
-            self.assertNotEqual(done.returncode, 0)
-            self.assertIn(words, done.stdout + done.stderr)
+            self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+            self.assertIn(words, done.stderr)
+            self.assertNotIn("Traceback", done.stderr)
+            self.assertFalse(picture.exists())
+        self.assertEqual(list(self.folder.glob("*.tmp-*")), [])
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ FIELD is von_mises_stress unless given; with --script it comes from DUCTILE_FIEL
 """
 
 import argparse
+import math
 import os
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -19,19 +20,40 @@ from vtkmodules.vtkCommonCore import vtkDataArray
 from vtkmodules.vtkIOXML import vtkXMLPolyDataReader
 
 
-def frames_of(collection, count):
+def refuse(text, code=2):
+    print(f"particles.py: {text}", file=sys.stderr)
+    sys.exit(code)
+
+
+def files_of(folder):
+    """The frames of a result folder, all of them there."""
+    collection = os.path.join(folder, "particles.pvd")
+    if not os.path.isfile(collection):
+        refuse(f"{folder} is not a result folder: particles.pvd is missing")
+    try:
+        files = [os.path.join(folder, entry.get("file")) for entry in ElementTree.parse(collection).iter("DataSet")]
+    except (ElementTree.ParseError, TypeError) as error:
+        refuse(f"{collection} is damaged ({error}): run the scene again")
+    if not files:
+        refuse(f"{collection} lists no frames yet")
+    for file in files:
+        if not os.path.isfile(file):
+            refuse(f"the frame {file} is missing: put it back, or run the scene again")
+    return files
+
+
+def frames_of(files, count):
     """`count` frames, evenly spaced, with the first and the last."""
-    files = [entry.get("file") for entry in ElementTree.parse(collection).iter("DataSet")]
     for index in sorted(set(np.linspace(0, len(files) - 1, count).astype(int))):
         reader = vtkXMLPolyDataReader()
-        reader.SetFileName(os.path.join(os.path.dirname(collection), files[index]))
+        reader.SetFileName(files[index])
         reader.Update()
         yield reader.GetOutput()
 
 
-def spacing_of(collection):
+def spacing_of(files):
     """Median distance of a particle of the first frame to its nearest neighbour."""
-    points = vtk_to_numpy(next(frames_of(collection, 1)).GetPoints().GetData()).astype(float)
+    points = vtk_to_numpy(next(frames_of(files, 1)).GetPoints().GetData()).astype(float)
     nearest = []
     for index in np.linspace(0, len(points) - 1, 50).astype(int):
         distance = ((points - points[index]) ** 2).sum(axis=1)
@@ -40,10 +62,10 @@ def spacing_of(collection):
     return float(np.median(nearest))
 
 
-def range_and_unit_of(collection, field):
+def range_and_unit_of(files, field):
     """Range over the run without the hundredth of the values at either end: a few particles would take all colours."""
     values = []
-    for frame in frames_of(collection, 12):
+    for frame in frames_of(files, 12):
         array = frame.GetPointData().GetArray(field)
         numbers = vtk_to_numpy(array).astype(float)
         values.append(numbers if numbers.ndim == 1 else np.linalg.norm(numbers, axis=1))
@@ -52,21 +74,19 @@ def range_and_unit_of(collection, field):
 
 
 def show(folder, field):
-    collection = os.path.abspath(os.path.join(folder, "particles.pvd"))
-    if not os.path.isfile(collection):
-        sys.exit(f"{folder} is not a result folder: particles.pvd is missing")
-    particles = simple.PVDReader(FileName=collection)
+    files = files_of(os.path.abspath(folder))
+    particles = simple.PVDReader(FileName=os.path.abspath(os.path.join(folder, "particles.pvd")))
     known = list(particles.PointData.keys())
     if field not in known:
-        sys.exit(f"no field {field}; this run has: {', '.join(known)}")
+        refuse(f"no field {field}; this run has: {', '.join(known)}")
     view = simple.GetActiveViewOrCreate("RenderView")
     display = simple.Show(particles, view)
     display.SetRepresentationType("Point Gaussian")
     display.ShaderPreset = "Sphere"
-    display.GaussianRadius = 0.58 * spacing_of(collection)  # a little over half: a lattice looks closed
+    display.GaussianRadius = 0.58 * spacing_of(files)  # a little over half: a lattice looks closed
     simple.ColorBy(display, ("POINTS", field))
     simple.GetAnimationScene().UpdateAnimationUsingDataTimeSteps()
-    low, high, unit = range_and_unit_of(collection, field)
+    low, high, unit = range_and_unit_of(files, field)
     colours = simple.GetColorTransferFunction(field)
     colours.RescaleTransferFunction(low, high)
     display.SetScalarBarVisibility(view, True)
@@ -90,7 +110,15 @@ def save_picture(particles, view, file, time):
     simple.Render(view)
     view.ResetCamera()
     view.GetActiveCamera().Dolly(0.9)  # ParaView fits the centres of the spheres
-    simple.SaveScreenshot(file, view, ImageResolution=[1000, 750])
+    # ParaView says nothing of what it could not write: a new file is there, or it is not.
+    unfinished = f"{file[:-4]}.tmp-{os.getpid()}.png"
+    simple.SaveScreenshot(unfinished, view, ImageResolution=[1000, 750])
+    try:
+        os.replace(unfinished, file)
+    except OSError as error:
+        if os.path.exists(unfinished):
+            os.remove(unfinished)
+        refuse(f"{file} could not be written: {error.strerror}", code=1)
     print(f"{file}: t = {view.ViewTime:g} s")
 
 
@@ -100,7 +128,16 @@ def parse(arguments):
     parser.add_argument("field", nargs="?", default="von_mises_stress")
     parser.add_argument("--picture")
     parser.add_argument("--time", type=float)
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if options.picture is not None:
+        if not options.picture.endswith(".png"):
+            refuse(f"--picture {options.picture}: expected a name that ends in .png")
+        place = os.path.dirname(os.path.abspath(options.picture))
+        if not os.path.isdir(place) or not os.access(place, os.W_OK):
+            refuse(f"--picture {options.picture}: the folder {place} is not there or can't be written to")
+    if options.time is not None and (options.picture is None or not math.isfinite(options.time)):
+        refuse(f"--time {options.time}: expected a number of seconds, with --picture")
+    return options
 
 
 if "DUCTILE_RESULT" in os.environ:
