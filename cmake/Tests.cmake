@@ -8,7 +8,7 @@ target_compile_definitions(ductile_tests PRIVATE
   DUCTILE_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data"
   DUCTILE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
   DUCTILE_EXECUTABLE="${PROJECT_BINARY_DIR}/ductile")
-target_link_libraries(ductile_tests PRIVATE ductile_fem_core ductile_core CLI11::CLI11 tomlplusplus::tomlplusplus VTK::CommonCore
+target_link_libraries(ductile_tests PRIVATE ductile_api ductile_fem_core ductile_core CLI11::CLI11 tomlplusplus::tomlplusplus VTK::CommonCore
                                             VTK::CommonDataModel VTK::IOXML GTest::gtest GTest::gtest_main)
 ductile_add_sycl(ductile_tests)
 ductile_precompile(ductile_tests <gtest/gtest.h> <nlohmann/json.hpp>)
