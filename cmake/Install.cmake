@@ -8,7 +8,10 @@ install(TARGETS ductile RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(TARGETS ductile_library EXPORT DuctileTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/ductile" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/scenes" DESTINATION "${CMAKE_INSTALL_DATADIR}/ductile")
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+# As in the source tree, so that the links between the documents hold.
+install(FILES "${PROJECT_SOURCE_DIR}/README.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" "${PROJECT_SOURCE_DIR}/examples" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(FILES "${PROJECT_SOURCE_DIR}/validation/paper1/README.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}/validation/paper1")
 
 set(config "${CMAKE_INSTALL_LIBDIR}/cmake/Ductile")
 install(EXPORT DuctileTargets NAMESPACE Ductile:: DESTINATION "${config}")

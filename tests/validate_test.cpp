@@ -77,6 +77,18 @@ TEST_F(Validate, SaysHowToBuildTheReference) {
   expect_error<DeviceError>("tools/build");
 }
 
+TEST_F(Validate, InstalledProgramsNameTheSourceTree) {
+  const fs::path installed = root_.string() + "_installed/bin/ductile";
+  for (const fs::path& root : {root_, root_ / "removed"}) {
+    try {
+      (void)app::validation_command({}, root, installed);
+      FAIL() << "no error for " << root;
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find("source tree"), std::string::npos) << error.what();
+    }
+  }
+}
+
 TEST_F(Validate, KeepsAnEarlierReport) {
   write("out/report.html");
   app::ValidateOptions options;

@@ -44,9 +44,11 @@ std::vector<std::string> validation_command(const ValidateOptions& options, cons
                                             const fs::path& executable) {
   const fs::path script = root / "validation/validate.py", python = root / ".venv/bin/python";
   const fs::path fem = executable.parent_path() / "ductile_fem";
-  if (!fs::exists(script))
-    throw DeviceError(fmt::format(
-        "The studies are not there: {} is missing. `ductile validate` runs from the source tree.", script.string()));
+  const bool built_here = fs::exists(fem) || executable.string().starts_with(root.string() + "/");
+  if (!fs::exists(script) || !built_here)
+    throw InputError(
+        "The studies are in Ductile's source tree and don't come along with an installed program: run "
+        "`tools/ductile validate` there.");
   if (!fs::exists(python))
     throw DeviceError(
         fmt::format("The studies need Python with NumPy, SciPy, Matplotlib and PyVista, and {} has no "

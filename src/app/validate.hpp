@@ -15,8 +15,8 @@ struct ValidateOptions {
 };
 
 /// Command line that runs the studies of the source tree `root` with the programs beside `executable`. Throws
-/// InputError for a folder that holds a report already, DeviceError where the Python environment or the finite-element
-/// program is missing.
+/// InputError for a folder that holds a report already and for an installed program, DeviceError where the Python
+/// environment or the finite-element program is missing.
 [[nodiscard]] std::vector<std::string> validation_command(const ValidateOptions& options,
                                                           const std::filesystem::path& root,
                                                           const std::filesystem::path& executable);
