@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -17,6 +18,7 @@
 #include <thread>
 
 #include "io/csv.hpp"
+#include "io/vtk.hpp"
 #include "scene/scene.hpp"
 #include "solvers/particles.hpp"
 
@@ -935,6 +937,81 @@ TEST_F(App, CompareFindsWhereResultsDiffer) {
   expect_error(2, {"compare", at("a"), at("b")}, {"particles.pvd", "damaged", "--force"});
 }
 
+/// Writes a frame again with other numbers.
+void change_frame(const fs::path& file, const std::function<void(std::vector<ductile::io::PointData>&)>& change) {
+  std::vector<ductile::io::PointData> data;
+  for (auto& field : ductile::io::read_particles(file).fields)
+    data.push_back({field.name, field.components, std::move(field.numbers), field.unit});
+  change(data);
+  const auto position = std::ranges::find(data, "position", &ductile::io::PointData::name);
+  const auto points = *position;
+  data.erase(position);
+  ductile::io::write_particles(file, points, data, 0);
+}
+
+TEST_F(App, CompareFailsForWhatIsMissingOrNotFinite) {
+  write_scene();
+  const auto simulate = [&](const char* name, const std::string& change) {
+    ASSERT_EQ(run({"run", at("scene.toml"), "-o", at(name), "-q", "--force", "--set", change}), 0) << error();
+  };
+  const auto differs = [&](const std::string& words) {
+    EXPECT_EQ(run({"compare", at("a"), at("b")}), 0) << error();
+    for (const auto& [first, second] : {std::pair("a", "b"), std::pair("b", "a")}) {
+      EXPECT_EQ(run({"compare", at(first), at(second), "--tolerance", "inf"}), 1) << error();
+      EXPECT_NE(read(at("stdout")).find(words), std::string::npos)
+          << "no \"" << words << "\" in " << read(at("stdout"));
+    }
+  };
+  const auto agrees = [&] {
+    EXPECT_EQ(run({"compare", at("a"), at("b"), "--tolerance", "0"}), 0) << read(at("stdout")) << error();
+  };
+  simulate("a", "output.fields=[\"velocity\", \"volume_ratio\"]");
+  simulate("b", "output.fields=[\"velocity\"]");
+  differs("Missing in one of the results: volume_ratio\n");
+  simulate("b", "solver.end_time=0.1");
+  differs("Frames are missing in one of the results.\n");
+  differs("Rows of history.csv are missing in one of the results.\n");
+  simulate("b", "output.fields=[\"velocity\", \"volume_ratio\"]");
+  agrees();
+
+  const std::string history = read(at("b") / "history.csv"), probes = read(at("b") / "probes.csv");
+  const auto second = history.find('\n', history.find('\n') + 1) + 1, third = history.find('\n', second) + 1;
+  std::ofstream(at("b") / "history.csv") << history.substr(0, second) + history.substr(third);
+  differs("Rows of history.csv are missing in one of the results.\n");
+  std::ofstream(at("b") / "history.csv") << history;
+  fs::remove(at("b") / "probes.csv");
+  differs("probes.csv is missing in one of the results.\n");
+  std::string renamed = probes;
+  std::ofstream(at("b") / "probes.csv") << renamed.replace(renamed.find("middle.y"), 8, "corner.y");
+  differs("Columns of probes.csv are missing in one of the results: ");
+  renamed = probes;
+  const auto value = renamed.rfind(',') + 1;
+  std::ofstream(at("b") / "probes.csv") << renamed.replace(value, renamed.size() - 1 - value, "inf");
+  differs("Columns of probes.csv are finite in one of the results only: middle.z\n");
+  std::ofstream(at("b") / "probes.csv") << probes;
+  agrees();
+
+  const auto frame = [&](const char* name) { return at(name) / "particles" / "particles_000003.vtp"; };
+  const auto set = [&](const char* name, double number, double other) {
+    change_frame(frame(name), [&](auto& data) {
+      auto& values =
+          std::get<std::vector<double>>(std::ranges::find(data, "velocity", &ductile::io::PointData::name)->values);
+      values[7] = number;
+      values[8] = other;
+    });
+  };
+  for (const double number : {HUGE_VAL, std::nan("")}) {
+    set("b", number, 1);
+    differs("Finite in one of the results only: velocity\n");
+  }
+  // Equal infinities are equal, and hide no other difference.
+  for (const char* name : {"a", "b"}) set(name, -HUGE_VAL, 1);
+  agrees();
+  set("b", -HUGE_VAL, 1.5);
+  EXPECT_EQ(run({"compare", at("a"), at("b"), "--tolerance", "1e-3"}), 1) << read(at("stdout"));
+  EXPECT_NE(read(at("stdout")).find("Beyond the tolerance of 0.001: velocity\n"), std::string::npos);
+}
+
 TEST_F(App, CompareMatchesRowsOfTheSameTime) {
   write_scene();
   const auto simulate = [&](const char* name, const char* step) {
@@ -943,7 +1020,8 @@ TEST_F(App, CompareMatchesRowsOfTheSameTime) {
   };
   simulate("a", "1e-3");
   simulate("b", "5e-4");
-  ASSERT_EQ(run({"compare", at("a"), at("b")}), 0) << error();
+  // Rows between those of the larger steps are not missing.
+  ASSERT_EQ(run({"compare", at("a"), at("b"), "--tolerance", "10"}), 0) << read(at("stdout")) << error();
   for (const char* words : {"history.csv, 121 rows of the same time", "probes.csv, 121 rows of the same time"})
     EXPECT_NE(read(at("stdout")).find(words), std::string::npos) << read(at("stdout"));
   // Steps that share the start alone; equal tables there would say nothing.

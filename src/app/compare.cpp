@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -35,15 +36,17 @@ auto read_part(Read read) {
   }
 }
 
-/// One field over all frames. A difference is the norm over the components; `scale` is the largest norm in either
-/// result, the size of the scene for positions, and for stresses at least what rounding makes of none.
+/// One field over all frames. A difference is the norm over the components; `scale` is the largest finite norm in
+/// either result, the size of the scene for positions, and for stresses at least what rounding makes of none.
 struct Difference {
   std::string name, unit;
   double largest = 0, sum = 0, scale = 0, time = 0;
   std::size_t particle = 0, count = 0;
   std::array<double, 3> place{};  ///< of that particle in the first result
 
+  /// Infinite where only one of two numbers is finite.
   [[nodiscard]] double relative() const { return largest == 0 ? 0 : largest / scale; }
+  [[nodiscard]] bool within(double tolerance) const { return std::isfinite(largest) && relative() <= tolerance; }
   [[nodiscard]] double mean() const { return count == 0 ? 0 : sum / double(count); }
 
   void add(double difference, std::size_t index, double now) {
@@ -55,6 +58,9 @@ struct Difference {
     largest = difference;
     particle = index;
     time = now;
+  }
+  void size(double norm) {
+    if (std::isfinite(norm)) scale = std::max(scale, norm);
   }
 };
 
@@ -79,6 +85,7 @@ double diagonal(const io::ParticleFrame::Values& positions) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
     double low = std::numeric_limits<double>::infinity(), high = -low;
     for (std::size_t k = axis; k < positions.numbers.size(); k += 3) {
+      if (!std::isfinite(positions.numbers[k])) continue;
       low = std::min(low, positions.numbers[k]);
       high = std::max(high, positions.numbers[k]);
     }
@@ -92,11 +99,11 @@ void add_field(Difference& total, const io::ParticleFrame::Values& a, const io::
   const double largest_before = total.largest;
   total.unit = a.unit;
   const auto step = std::size_t(a.components);
-  if (total.name == "position") total.scale = std::max(total.scale, diagonal(a));
+  if (total.name == "position") total.size(diagonal(a));
   for (std::size_t i = 0; i * step < a.numbers.size(); ++i) {
     const Norms n = norms(&a.numbers[i * step], &b.numbers[i * step], a.components);
     total.add(n.difference, i, time);
-    if (total.name != "position") total.scale = std::max({total.scale, n.a, n.b});
+    if (total.name != "position") total.size(std::max(n.a, n.b));
   }
   if (total.largest > largest_before) std::copy_n(&positions.numbers[3 * total.particle], 3, total.place.begin());
 }
@@ -127,6 +134,20 @@ class FrameComparison {
   [[nodiscard]] std::size_t frames() const { return frames_; }
   [[nodiscard]] std::size_t unmatched() const { return unmatched_; }
   [[nodiscard]] const std::vector<std::string>& skipped() const { return skipped_; }
+  /// What differs by more than the tolerance, or is missing in one result, sentence by sentence.
+  [[nodiscard]] std::vector<std::string> problems(double tolerance) const {
+    std::vector<std::string> beyond, infinite, problems;
+    for (const auto& field : fields_)
+      if (!field.within(tolerance)) (std::isfinite(field.largest) ? beyond : infinite).push_back(field.name);
+    if (!beyond.empty())
+      problems.push_back(fmt::format("Beyond the tolerance of {:g}: {}", tolerance, fmt::join(beyond, ", ")));
+    if (!infinite.empty())
+      problems.push_back(fmt::format("Finite in one of the results only: {}", fmt::join(infinite, ", ")));
+    if (!skipped_.empty())
+      problems.push_back(fmt::format("Missing in one of the results: {}", fmt::join(skipped_, ", ")));
+    if (unmatched_ > 0) problems.emplace_back("Frames are missing in one of the results.");
+    return problems;
+  }
 
  private:
   void add(double time, const io::ParticleFrame& a, const io::ParticleFrame& b) {
@@ -137,11 +158,10 @@ class FrameComparison {
                       a_.string(), a.particles, b_.string(), b.particles));
     ++frames_;
     for (const auto& field : a.fields) {
-      if (field.name == "id" || field.name == "body") continue;
       const auto* other = b.find(field.name);
       if (other == nullptr || other->components != field.components)
         skip(field.name);
-      else
+      else if (field.name != "id" && field.name != "body")
         add_field(total(field), field, *other, *a.find("position"), time);
     }
     for (const auto& field : b.fields)
@@ -196,40 +216,73 @@ std::vector<std::pair<std::size_t, std::size_t>> matched_rows(const std::vector<
   return rows;
 }
 
-/// Largest difference of every column of a table that both results have; rows are matched by time.
-void print_table(const fs::path& a, const fs::path& b, const std::string& name) {
-  if (!fs::exists(a / name) || !fs::exists(b / name)) return;
-  const auto read = [&](const fs::path& folder) {
-    auto table = read_part([&] { return io::CsvTable::read(folder / name); });
-    if (std::ranges::count(table.columns(), "time") == 0)
-      throw InputError(
-          fmt::format("{}: it has no column \"time\". Run the scene again with --force.", (folder / name).string()));
-    return table;
-  };
-  const auto table_a = read(a), table_b = read(b);
-  const auto times = table_a.column("time");
-  const auto matched = matched_rows(times, table_b.column("time"));
+/// Whether the rows of one table are missing in the other. That of a run with smaller steps has rows between: a whole
+/// number of them for each row of the other table.
+bool rows_are_missing(const std::vector<double>& a, const std::vector<double>& b, std::size_t matched) {
+  const auto [fewer, more] = std::minmax({a.size(), b.size()});
+  if (fewer == 0 || matched < fewer || std::abs(a.back() - b.back()) > slack_of(a.back())) return more > 0;
+  return fewer > 1 && (more - 1) % (fewer - 1) != 0;
+}
+
+io::CsvTable read_table(const fs::path& file) {
+  auto table = read_part([&] { return io::CsvTable::read(file); });
+  if (std::ranges::count(table.columns(), "time") == 0)
+    throw InputError(fmt::format("{}: it has no column \"time\". Run the scene again with --force.", file.string()));
+  return table;
+}
+
+/// Columns of `a` that `b` has too, or those that it lacks.
+std::vector<std::string> columns_of(const io::CsvTable& a, const io::CsvTable& b, bool in_both) {
+  auto columns = a.columns();
+  std::erase_if(columns, [&](const auto& name) { return (std::ranges::count(b.columns(), name) != 0) != in_both; });
+  return columns;
+}
+
+/// Prints the largest difference of every column of a table that both results have; rows are matched by time. Returns
+/// what is missing or not finite in one result, sentence by sentence.
+std::vector<std::string> print_table(const fs::path& a, const fs::path& b, const std::string& name) {
+  const bool in_a = fs::exists(a / name), in_b = fs::exists(b / name);
+  if (!in_a || !in_b) {  // without probes there are times alone, or no table in results of earlier versions
+    if (in_a == in_b || read_table((in_a ? a : b) / name).columns().size() == 1) return {};
+    return {fmt::format("{} is missing in one of the results.", name)};
+  }
+  const auto table_a = read_table(a / name), table_b = read_table(b / name);
+  const auto times = table_a.column("time"), times_b = table_b.column("time");
+  const auto matched = matched_rows(times, times_b);
   std::vector<std::vector<std::string>> rows{{"column", "largest", "relative", "mean", "at time"}};
-  const auto& known = table_b.columns();
-  for (const auto& column : table_a.columns()) {
-    if (column == "time" || column == "step" || std::find(known.begin(), known.end(), column) == known.end()) continue;
+  std::vector<std::string> infinite;
+  for (const auto& column : columns_of(table_a, table_b, /*in_both=*/true)) {
+    if (column == "time" || column == "step") continue;
     const auto values_a = table_a.column(column), values_b = table_b.column(column);
     Difference total;
     for (const auto& [r, s] : matched) {
       const Norms n = norms(&values_a[r], &values_b[s], 1);
       total.add(n.difference, r, times[r]);
-      total.scale = std::max({total.scale, n.a, n.b});
+      total.size(std::max(n.a, n.b));
     }
+    if (!std::isfinite(total.largest)) infinite.push_back(column);
     rows.push_back({column, number(total.largest), number(total.relative()), number(total.mean()),
                     total.largest == 0 ? "" : fmt::format("{:g} s", total.time)});
   }
-  if (rows.size() == 1) return;  // without probes there are times alone
   const bool ran = std::ranges::any_of(matched, [&](const auto& pair) { return times[pair.first] > 0; });
-  if (ran)
+  if (rows.size() > 1 && ran)
     fmt::print("\n{}, {} row{} of the same time\n{}", name, matched.size(), matched.size() == 1 ? "" : "s",
                format_table(rows));
-  else  // the start is alike in all runs of a scene
+  else if (rows.size() > 1)  // the start is alike in all runs of a scene
     fmt::print("\n{}: no row after the start has the same time in both results\n", name);
+
+  std::vector<std::string> problems;
+  auto lacking = columns_of(table_a, table_b, /*in_both=*/false);
+  std::ranges::move(columns_of(table_b, table_a, /*in_both=*/false), std::back_inserter(lacking));
+  if (!lacking.empty())
+    problems.push_back(
+        fmt::format("Columns of {} are missing in one of the results: {}", name, fmt::join(lacking, ", ")));
+  if (!infinite.empty())
+    problems.push_back(
+        fmt::format("Columns of {} are finite in one of the results only: {}", name, fmt::join(infinite, ", ")));
+  if (rows_are_missing(times, times_b, matched.size()))
+    problems.push_back(fmt::format("Rows of {} are missing in one of the results.", name));
+  return problems;
 }
 
 nlohmann::json read_record(const fs::path& folder) {
@@ -299,19 +352,16 @@ int compare(const CompareOptions& options) {
   const FrameComparison comparison(options.a, options.b, least_stress(record_a, record_b));
   fmt::print("\n");
   print_fields(comparison);
-  for (const char* table : {"history.csv", "probes.csv"}) print_table(options.a, options.b, table);
+  std::vector<std::string> problems = comparison.problems(options.tolerance.value_or(0));
+  for (const char* table : {"history.csv", "probes.csv"})
+    std::ranges::move(print_table(options.a, options.b, table), std::back_inserter(problems));
   print_speed(record_a, record_b);
   if (!options.tolerance) return 0;
-  std::vector<std::string> beyond;
-  for (const auto& field : comparison.fields())
-    if (!(field.relative() <= *options.tolerance)) beyond.push_back(field.name);
-  if (beyond.empty() && comparison.unmatched() == 0) {
+  if (problems.empty())
     fmt::print("\nEvery field agrees within {:g}.\n", *options.tolerance);
-    return 0;
-  }
-  if (!beyond.empty()) fmt::print("\nBeyond the tolerance of {:g}: {}\n", *options.tolerance, fmt::join(beyond, ", "));
-  if (comparison.unmatched() > 0) fmt::print("\nFrames are missing in one of the results.\n");
-  return 1;
+  else
+    fmt::print("\n{}\n", fmt::join(problems, "\n"));
+  return problems.empty() ? 0 : 1;
 }
 
 }  // namespace ductile::app
