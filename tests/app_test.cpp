@@ -903,6 +903,13 @@ TEST_F(App, ShippedScenesAreListedAndRunByName) {
   EXPECT_NE(read(at("stdout")).find("ring-1 to ring-27"), std::string::npos) << "one row for all that are alike";
   EXPECT_EQ(run({"run", "first_light", "-o", at("out"), "--set", "solver.end_time=0.004", "-q"}), 0) << error();
   expect_error(2, {"run", "first_lihgt", "-o", at("new")}, {"did you mean \"first_light\"", "ductile scenes"});
+  for (const std::string file : {"first_light.toml", "scenes/first_light.toml"}) {
+    EXPECT_EQ(run({"check", file}, [&] { fs::current_path(folder_); }), 2) << error();
+    EXPECT_EQ(error(),
+              "There is no file " + file + ", but first_light comes with Ductile: `ductile run first_light`\n");
+  }
+  expect_error(2, {"run", at("first_light.toml")}, {at("first_light.toml")});
+  EXPECT_EQ(error().find("comes with Ductile"), std::string::npos) << error();
 }
 
 TEST_F(App, CompareFindsWhereResultsDiffer) {
@@ -1087,6 +1094,9 @@ TEST_F(App, BashCompletesCommandsOptionsAndScenes) {
   EXPECT_EQ(bash_offers(at("script"), "ductile run bar --set x=1 first_li"), "\n") << "there is a scene already";
   EXPECT_EQ(bash_offers(at("script"), "ductile bench sv"), "svd\n");
   EXPECT_EQ(bash_offers(at("script"), "ductile bench svd --precision do"), "double\n");
+  EXPECT_EQ(bash_offers(at("script"), "ductile validate --quick rotation ca"), "cantilever\n");
+  EXPECT_EQ(bash_offers(at("script"), "ductile he"), "help\n");
+  EXPECT_EQ(bash_offers(at("script"), "ductile help comp"), "compare\ncompletion\n");
   EXPECT_EQ(bash_offers(at("script"), "ductile probe first_light --path sh"), "shear\n");
   for (const std::string shell : {"zsh", "fish"}) {
     ASSERT_EQ(run({"completion", shell}), 0) << error();
@@ -1097,6 +1107,19 @@ TEST_F(App, BashCompletesCommandsOptionsAndScenes) {
     }
   }
   expect_error(2, {"completion", "tcsh"}, {"bash, zsh and fish"});
+}
+
+TEST_F(App, BashOffersEveryStudy) {
+  ASSERT_EQ(run({"completion", "bash"}), 0) << error();
+  std::istringstream offers(bash_offers(at("stdout"), "ductile validate \"\""));
+  std::string listed = "STUDIES = [";
+  for (std::string name; offers >> name;) listed += (listed.ends_with('[') ? "\"" : ", \"") + name + '"';
+  const std::string studies = read(DUCTILE_SOURCE_DIR "/validation/validate.py");
+  const auto begin = studies.find("STUDIES = [");
+  std::istringstream words(studies.substr(begin, studies.find(']', begin) - begin));
+  std::string known;
+  for (std::string word; words >> word;) known += (known.empty() ? "" : " ") + word;
+  EXPECT_EQ(listed, known);
 }
 
 TEST_F(App, BenchCasesStandInColumns) {

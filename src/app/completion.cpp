@@ -36,6 +36,9 @@ std::string values_of(const std::string& option) {
 /// What a command takes beside a scene, where that is one of a few words.
 std::string words_of(const std::string& command) {
   if (command == "completion") return "bash zsh fish";
+  if (command == "validate")
+    return "reference rotation stress-strain cantilever residual plasticity-time-step column references robustness "
+           "conservation performance";
   if (command != "bench") return "";
   std::string cases;
   for (const auto& [name, text] : bench_cases()) cases += (cases.empty() ? "" : " ") + name;
@@ -47,6 +50,13 @@ std::string quoted(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
   return out + "'";
+}
+
+std::string names_of(const std::vector<Command>& commands, bool scenes_only = false) {
+  std::string names;
+  for (const auto& command : commands)
+    if (command.takes_scene || !scenes_only) names += (names.empty() ? "" : scenes_only ? "|" : " ") + command.name;
+  return names;
 }
 
 std::vector<Command> commands_of(const CLI::App& program) {
@@ -64,14 +74,8 @@ std::vector<Command> commands_of(const CLI::App& program) {
     }
     commands.push_back(command);
   }
+  commands.push_back({"help", "explain a command", {}, false, names_of(commands)});
   return commands;
-}
-
-std::string names_of(const std::vector<Command>& commands, bool scenes_only = false) {
-  std::string names;
-  for (const auto& command : commands)
-    if (command.takes_scene || !scenes_only) names += (names.empty() ? "" : scenes_only ? "|" : " ") + command.name;
-  return names;
 }
 
 std::string bash(const std::vector<Command>& commands) {

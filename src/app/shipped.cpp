@@ -58,10 +58,16 @@ std::vector<ShippedScene> shipped_scenes() {
 
 fs::path find_scene(const fs::path& asked) {
   std::error_code error;
-  // What has an ending, or is there, is a path: its own errors are the better ones.
-  if (asked.has_extension() || fs::is_regular_file(asked, error)) return asked;
+  if (fs::is_regular_file(asked, error)) return asked;
   if (asked.empty()) throw InputError("The scene's name is empty: give a file, or a name that `ductile scenes` lists.");
   const auto scenes = shipped_scenes();
+  if (asked.has_extension()) {  // a path, whose own errors are the better ones
+    for (const auto& shipped : scenes)
+      if (!fs::exists(asked, error) && (asked == shipped.name + ".toml" || asked == "scenes/" + shipped.name + ".toml"))
+        throw InputError(fmt::format("There is no file {}, but {} comes with Ductile: `ductile run {}`", asked.string(),
+                                     shipped.name, shipped.name));
+    return asked;
+  }
   std::vector<std::string_view> names;
   for (const auto& shipped : scenes) {
     if (shipped.name == asked.generic_string()) return shipped.file;
