@@ -48,7 +48,8 @@ std::string refusal(Call call) {
 }
 
 TEST(Api, ThreadsOnOneSimulationWaitForOneAnother) {
-  Simulation alone = Simulation::parse(scene), shared = Simulation::parse(scene);
+  const Simulation::Options fine{{"bodies[0].spacing=0.025"}, "", 0};  // steps long enough to meet in
+  Simulation alone = Simulation::parse(scene, fine), shared = Simulation::parse(scene, fine);
   alone.advance(60);
   std::exception_ptr failed[3];
   std::vector<std::thread> threads;
