@@ -6,6 +6,8 @@
 import argparse
 import importlib
 import os
+import shlex
+import signal
 import sys
 import tempfile
 import time
@@ -18,9 +20,22 @@ sys.dont_write_bytecode = True
 from suite import report  # noqa: E402
 from suite.context import Context, Failure  # noqa: E402
 from suite.result import Result  # noqa: E402
+from suite.scene import settings_text  # noqa: E402
 
 STUDIES = ["reference", "rotation", "stress-strain", "cantilever", "residual", "plasticity-time-step", "column", "references",
            "robustness", "conservation", "performance"]
+
+
+class Stopped(BaseException):
+    """By a signal: no study catches it."""
+
+    def __init__(self, number):
+        super().__init__(signal.Signals(number).name)
+        self.number = number
+
+
+def stop(number, _):
+    raise Stopped(number)
 
 
 def arguments():
@@ -56,11 +71,14 @@ def run_study(name, options, scratch, facts):
     start, used = time.monotonic(), processor_seconds()
     try:
         module.run(context, result)
+        missing = module.CHECKS["quick" if options.quick else "full"] - len(result.checks)
+        if missing:
+            error = f"The study declares {len(result.checks) + missing} bounds and judged {len(result.checks)}."
     except Failure as failure:
         error = str(failure)
     except Exception:  # the other studies still count
         error = traceback.format_exc()
-    result.runs = context.runs
+    result.runs, result.settings = context.runs, settings_text(context.solvers)
     number, *changes = facts["commit"].split(" ", 1)
     commit = " ".join([number[:12], *changes])
     return {"name": name, "module": module, "result": result, "error": error, "seconds": time.monotonic() - start,
@@ -88,26 +106,36 @@ def tell(outcome):
 
 def main():
     options = arguments()
-    if options.list:
-        for name in STUDIES:
-            print(f"{name:<22}{module_of(name).TITLE}")
-        return 0
     unknown = [name for name in options.studies if name not in STUDIES]
     if unknown:
         print(f"There is no study \"{unknown[0]}\"; known are {', '.join(STUDIES)}.", file=sys.stderr)
         return 2
     names = [name for name in STUDIES if name in options.studies] if options.studies else STUDIES
+    if options.list:
+        for name in names:
+            print(f"{name:<22}{module_of(name).TITLE}")
+        return 0
     folder = Path(options.output)
     folder.mkdir(parents=True, exist_ok=True)
     facts = {**report.environment(options), "studies_known": len(STUDIES)}
     outcomes = report.read(folder, module_of) if options.update and (folder / "results.json").exists() else {}
-    with tempfile.TemporaryDirectory(prefix="ductile_validate_") as scratch:
-        for name in names:
-            print(f"{name} ...", flush=True)
-            outcomes[name] = run_study(name, options, scratch, facts)
-            tell(outcomes[name])
-            # After every study: whatever ends the run, what was measured stays.
-            files = report.write(folder, [outcomes[known] for known in STUDIES if known in outcomes], facts, options)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
+    done = 0
+    try:
+        with tempfile.TemporaryDirectory(prefix="ductile_validate_") as scratch:
+            for name in names:
+                print(f"{name} ...", flush=True)
+                outcomes[name] = run_study(name, options, scratch, facts)
+                # After every study: whatever ends the run, what was measured stays.
+                files = report.write(folder, [outcomes[known] for known in STUDIES if known in outcomes], facts, options)
+                done += 1
+                tell(outcomes[name])
+    except Stopped as stopped:
+        rest = [os.environ.get("DUCTILE_COMMAND", "ductile"), "validate", *(["--quick"] if options.quick else []), "--update", "-o", shlex.quote(str(folder)), *names[done:]]
+        print(f"\nStopped by {stopped}: {done} of {len(names)} studies are done"
+              + (f" and in {folder / 'report.html'}" if done else "") + f". Go on with `{' '.join(rest)}`.", file=sys.stderr)
+        return 128 + stopped.number
     good = sum(holds(outcomes[name]) for name in names)
     print(f"\n{report.time_of([outcomes[name] for name in names], len(STUDIES))}; {good} within their bounds")
     if len(outcomes) > len(names):
@@ -117,4 +145,10 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        code = main()
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read the output has enough of it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 128 + signal.SIGPIPE
+    sys.exit(code)

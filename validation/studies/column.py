@@ -12,6 +12,7 @@ SHOWS = ("Columns of sand that are suddenly let go spread over the ground. Run-o
          "that experiments with many materials agree on. A slope of sand stands or flows by its friction angle, and so does a heap that is let "
          "down slowly.")
 ANSWERS = ("experiments of Lube, Huppert, Sparks and Freundt (2004, 2005) and of Lajeunesse, Monnier and Homsy (2005); P1, sand column collapse")
+CHECKS = {"quick": 7, "full": 11}  # bounds that each form judges
 
 RADIUS = 0.1
 ANGLE = 31.0  # degrees, dry quartz sand of the experiments; `friction_angle` is measured in triaxial compression as well
@@ -158,7 +159,7 @@ def wedge_angle(run):
 
 def slope_cases(context):
     """Spacing, duration and friction angles in plane flow."""
-    return (0.02, 1.0, [27.5, 39.0]) if context.quick else (0.0125, 2.0, [24.0, 28.5, 31.5, 33.0, 36.0, 38.0, 41.0])
+    return (0.02, 1.0, [27.5, 39.0]) if context.quick else (0.0125, 2.0, [24.0, 28.5, 33.0, 38.0, 41.0])
 
 
 def slope_scenes(context):
@@ -324,13 +325,10 @@ def weaker_cone(result, runs, cells):
 
 
 def run(context, result):
-    if not context.has("xpbi"):
-        result.remark("This program has no method for flowing matter.")
-        return
     particles, aspects = (QUICK_PARTICLES, QUICK_ASPECTS) if context.quick else (PARTICLES, ASPECTS)
     cells = {kind: {a: cells_of(kind, a, particles[kind]) for a in aspects[kind]} for kind in aspects}
     scenes = {f"{kind}_{a:g}": column_scene(context, kind, a, cells[kind][a]) for kind in cells for a in reversed(aspects[kind])}
-    weaker = [] if context.quick else [2.0, 4.0]
+    weaker = [] if context.quick else [2.0]
     scenes.update({f"weaker_{a:g}": column_scene(context, "plane", a, cells["plane"][a], matched_angle(ANGLE)) for a in weaker})
     scenes = {**heap_scenes(context), **scenes, **slope_scenes(context)}
     runs = context.simulate_all(scenes)
@@ -356,7 +354,7 @@ def run(context, result):
         axes[1].loglog(aspects[kind], heights, marker=MARKERS[n], linestyle="", color=COLORS[n])
         result.table(f"Columns, {kind}, sand of {ANGLE:g} degrees, {particles[kind]} particles each",
                      ["aspect ratio", "particles across", "run-out", "Lube", "deviation [%]", "height", "Lube", "Lajeunesse", "outside of these [%]"],
-                     rows, "Run-out (r - r0)/r0 and height h/r0.")
+                     rows, "Run-out (r - r0)/r0 and height h/r0. Runs with 0.5 ms, 10 Gauss-Seidel iterations, E = 1e6 Pa, no XSPH.")
         result.check(f"run-out, {kind}: largest deviation from the experiments", 100 * max(off), 20.0,
                      "scatter of the experiments over materials", unit="%")
         result.check(f"height, {kind}: farthest outside of the published laws", 100 * max(off_height), 20.0,
@@ -375,7 +373,7 @@ def run(context, result):
                   "Of axisymmetric columns a quarter is simulated, between the smooth walls that their symmetry puts there.")
     result.remark(f"Plane heaps stay well above the law of Lube et al. and near that of Lajeunesse et al. The cone that has {ANGLE:g} degrees in triaxial "
                   f"compression has {plane_angle(ANGLE):.3g} in plane flow. A cone that has {ANGLE:g} degrees there ends a fifth above Lube's heights but runs "
-                  "out too far by a third to a half (full form), because nothing else stops the sand: the side walls are smooth here, those of the channels "
+                  "out too far by half (full form, aspect ratio 2), because nothing else stops the sand: the side walls are smooth here, those of the channels "
                   "are not. Balmforth and Kerswell (2005) find a^0.4 in wide channels and a^0.5 in narrow slots for the height, and constants that "
                   "depend on the material. How the crest is read changes plane heights by 4 % at most.")
     finish(result, figure, "column", "Run-out and final height of collapsed columns; lines: laws fitted to experiments.")

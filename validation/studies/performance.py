@@ -12,6 +12,7 @@ SHOWS = ("Particle-iterations per second against the number of particles, total-
          "in the same run) allows, and XPBI with both references; the parts of an iteration; both back ends; strong and weak scaling over "
          "threads; memory per particle.")
 ANSWERS = "P1, cost per particle over the number of particles, and breakdown of the cost"
+CHECKS = {"quick": 5, "full": 5}  # bounds that each form judges
 
 MAIN = "total-lagrangian-compact"
 WIDE, CURRENT, REMEMBERED = "total-lagrangian", "xpbi-von-mises-current", "xpbi-von-mises-memory"
@@ -49,13 +50,9 @@ def best(context, names, *arguments, repeat=2, **options):
     return found
 
 
-def curves(context):
-    return list(CURVES) if context.has("xpbi") else [MAIN]
-
-
 def over_size(context, result, axis):
     sizes = [10000, 30000] if context.quick else [10000, 30000, 100000, 300000, 1000000, 3000000]
-    programs = [(curves(context), None)]
+    programs = [(list(CURVES), None)]
     if context.other_backend and not context.quick:
         programs.append(([MAIN], context.other_backend))
     rows, rates, color = [], {}, 0
@@ -102,7 +99,7 @@ def cost_over_size(context, result, rates):
 def over_threads(context, result, axis):
     counts = [c for c in (1, 2, 4, 8, 16, 32, 64, 128) if c <= context.cores]
     size = 100000 if context.quick else 400000
-    names = [MAIN] if context.quick else curves(context)
+    names = [MAIN] if context.quick else list(CURVES)
     measured = []
     for threads in counts:
         fixed = best(context, names, "--particles", size, "--threads", threads)

@@ -77,39 +77,41 @@ class Run:
 class Context:
     """One for each study: its folder, its form, and the programs."""
 
-    def __init__(self, ductile, fem, folder, quick, other_backend=None, log=print):
+    def __init__(self, ductile, fem, folder, quick, other_backend=None):
         self.ductile, self.fem_program, self.folder, self.quick = ductile, fem, Path(folder), quick
         self.other_backend = other_backend
-        self.runs = 0
-        self.known = {}
-        self.log = log
+        self.runs, self.solvers = 0, []
+        self.running, self.stopped = set(), False
         self.cores = len(os.sched_getaffinity(0))
         self.data = Path(__file__).resolve().parent.parent / "data"
 
-    # ---- what this program can do
+    # ---- commands
 
-    def methods(self, *wanted):
-        """Those of the wanted methods that this program has."""
-        return [method for method in wanted if self.has(method)]
+    def execute(self, command):
+        """Its exit code, output and errors; ended together with the study."""
+        if self.stopped:
+            raise Failure(f"{command[0]}: not started, because the study was stopped")
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            self.running.add(process)
+            try:
+                output, errors = process.communicate()
+            except BaseException:
+                process.kill()
+                raise
+            finally:
+                self.running.discard(process)
+        return process.returncode, output, errors.strip()
 
-    def has(self, method, **settings):
-        """Whether this program runs a method with these settings of the solver: it makes one step of eight particles."""
-        key = method + "".join(f"_{k}_{v}" for k, v in settings.items())
-        if key not in self.known:
-            file = self.folder / f"has_{key}.toml"
-            body = {"name": "b", "material": "m", "spacing": 0.5, "shape": {"type": "box", "size": [1.0, 1.0, 1.0]}}
-            file.write_text(scene_text({
-                "solver": {"method": method, "time_step": 1e-3, "end_time": 1e-3, **settings},
-                "materials": {"m": {"density": 1.0, "elastic": {"model": "hencky", "youngs_modulus": 1.0, "poisson_ratio": 0.3}}},
-                "bodies": [body]}), encoding="utf-8")
-            command = [str(self.ductile), "run", str(file), "-o", str(self.folder / f"has_{key}"), "--quiet"]
-            self.known[key] = subprocess.run(command, capture_output=True).returncode == 0
-        return self.known[key]
+    def stop(self):
+        """Ends what runs in other threads and lets nothing start."""
+        self.stopped = True
+        for process in list(self.running):
+            process.kill()
 
     # ---- simulations
 
     def simulate(self, name, scene, threads=None, keep=False, executable=None):
-        """Runs a scene; the result stays until the study ends. A run that fails is a result too."""
+        """Runs a scene; the result stays until the study ends. A run that diverges (exit code 1) is a result too, any other end a failure."""
         folder = Path(tempfile.mkdtemp(prefix=f"{name}_", dir=self.folder))
         file = folder / "scene.toml"
         file.write_text(scene_text(scene), encoding="utf-8")
@@ -117,12 +119,13 @@ class Context:
         if threads:
             command += ["--threads", str(threads)]
         start = time.monotonic()
-        done = subprocess.run(command, capture_output=True, text=True)
+        code, _, errors = self.execute(command)
         seconds = time.monotonic() - start
         self.runs += 1
-        if done.returncode in (2, 3, 130):
-            raise Failure(f"{name}: {done.stderr.strip()}\n(scene: {file})")
-        return Run(folder / "result", done.returncode, done.stderr.strip(), seconds)
+        self.solvers.append(scene["solver"])
+        if code not in (0, 1):
+            raise Failure(f"{name}: exit code {code}. {errors}")
+        return Run(folder / "result", code, errors, seconds)
 
     def simulate_all(self, scenes):
         """{name: scene} to {name: Run}: as many at once as there are cores, one thread each, the longest first."""
@@ -130,7 +133,11 @@ class Context:
             return item[0], self.simulate(item[0], item[1], threads=1)
 
         with ThreadPoolExecutor(self.cores) as pool:
-            return dict(pool.map(start, sorted(scenes.items(), key=lambda item: -work(item[1]))))
+            try:
+                return dict(pool.map(start, sorted(scenes.items(), key=lambda item: -work(item[1]))))
+            except BaseException:  # the first failure or an interrupt: the others would only be waited for
+                self.stop()
+                raise
 
     def together(self, *parts):
         """Parts of a study as generators: each yields its scenes once and is given their runs. The scenes of all run as one batch, so that no
@@ -176,10 +183,10 @@ class Context:
         return json.loads(file.read_text(encoding="utf-8"))
 
     def output(self, arguments, executable=None):
-        done = subprocess.run([str(executable or self.ductile), *map(str, arguments)], capture_output=True, text=True)
-        if done.returncode != 0:
-            raise Failure(f"{' '.join(map(str, arguments))}: {done.stderr.strip()}")
-        return done.stdout
+        code, output, errors = self.execute([str(executable or self.ductile), *map(str, arguments)])
+        if code != 0:
+            raise Failure(f"{' '.join(map(str, arguments))}: {errors}")
+        return output
 
     def fem(self, *arguments):
         """JSON of the finite-element program."""

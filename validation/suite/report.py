@@ -11,7 +11,7 @@ import subprocess
 from importlib import metadata
 from pathlib import Path
 
-from suite.result import Figure, Result
+from suite.result import Figure, Result, number
 
 STYLE = """
 :root { --ink: #1c2733; --soft: #5b6875; --line: #d9dee3; --good: #1f7a4d; --bad: #b3261e; --back: #f6f8fa; }
@@ -34,16 +34,22 @@ figure svg { width: 100%; height: auto; }
 code, pre { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: 0.88em; background: var(--back); }
 pre { padding: 0.6rem 0.8rem; overflow-x: auto; border-left: 3px solid var(--line); white-space: pre-wrap; }
 .good { color: var(--good); font-weight: 600; } .bad { color: var(--bad); font-weight: 600; }
-nav a { margin-right: 0.8rem; } a { color: #0b5fa5; }
+a { color: #0b5fa5; }
 @media print {
-  body { font-size: 10.5pt; } main { max-width: none; padding: 0; } nav { display: none; }
-  h2, h3 { break-after: avoid; } figure, tr { break-inside: avoid; } .scroll { overflow: visible; }
+  body { font-size: 10.5pt; } main { max-width: none; padding: 0; }
+  h2, h3 { break-after: avoid; } figure, tr { break-inside: avoid; } figure svg { max-height: 22cm; }
+  .scroll { overflow: visible; } table { width: 100%; min-width: 0; font-size: 7.5pt; }
+  th, td { padding-right: 0.4rem; overflow-wrap: anywhere; } td.tight { white-space: normal; } td.wide { min-width: 0; width: 55%; }
+  thead { display: table-header-group; }
 }
 """
 
 
 def plain_text(value):
-    return f"{value:.5g}" if isinstance(value, float) else "" if value is None else str(value)
+    """Of a cell: as few digits as say the number that it was rounded to."""
+    if not isinstance(value, float):
+        return number(value)
+    return f"{value:g}" if float(f"{value:g}") == value else f"{value:.12g}"
 
 
 def text_of(value):
@@ -98,6 +104,8 @@ def study_html(outcome, command):
         note = f'<p class="note">{html.escape(table.note)}</p>' if table.note else ""
         rows = [[text_of(cell) for cell in row] for row in table.rows]
         parts.append(f"<h3>{html.escape(table.title)}</h3>" + table_html(table.columns, rows) + note)
+    if result.settings:
+        parts.append(f'<p class="note">Solver settings of its runs: {html.escape(result.settings)}.</p>')
     parts.append(f'<p class="soft">Repeat it:</p><pre>{html.escape(command)}</pre></section>')
     return "\n".join(parts)
 
@@ -149,6 +157,12 @@ def finite(value):
     return value if math.isfinite(value) else str(value)
 
 
+def unit_of(column):
+    """What stands in brackets at the end of a column's title."""
+    found = re.search(r"\[(.*)\]$", str(column))
+    return found.group(1) if found else None
+
+
 def results_json(outcomes, facts, options):
     studies = []
     for outcome in outcomes:
@@ -156,18 +170,28 @@ def results_json(outcomes, facts, options):
         studies.append({
             "name": outcome["name"], "title": outcome["module"].TITLE, "met": outcome["error"] is None and result.met,
             "error": outcome["error"], "seconds": round(outcome["seconds"], 1),
-            "processor_seconds": round(outcome["processor_seconds"], 1), "runs": result.runs,
+            "processor_seconds": round(outcome["processor_seconds"], 1), "runs": result.runs, "settings": result.settings,
             "form": "quick" if outcome["quick"] else "full", "measured": outcome["measured"], "date": outcome["date"],
             "commit": outcome["commit"], "processor": outcome["processor"], "cores": outcome["cores"], "remarks": result.remarks,
             "figures": [{"name": f.name, "caption": f.caption} for f in result.figures],
             "checks": [{"what": c.what, "value": finite(c.value), "limit": c.limit, "kind": "at least" if c.least else "at most",
                         "unit": c.unit, "met": c.met, "origin": c.origin} for c in result.checks],
-            "tables": [{"title": t.title, "columns": t.columns, "rows": t.rows, "note": t.note} for t in result.tables],
+            "tables": [{"title": t.title, "columns": t.columns, "units": [unit_of(c) for c in t.columns], "rows": t.rows, "note": t.note}
+                       for t in result.tables],
         })
     seconds = sum(outcome["seconds"] for outcome in outcomes)
-    return {**facts, "form": "quick" if options.quick else "full", "seconds": round(seconds, 1), "studies": studies}
+    return {"schema": SCHEMA, **facts, "form": "quick" if options.quick else "full", "seconds": round(seconds, 1), "studies": studies}
 
 
+PAPERS = {  # the short names that studies and documents use
+    "P0": "W. Cao et al., Position-based dynamics with corrected SPH kernels, Sci. China Inf. Sci. 66 (2023) 112108.",
+    "P1": "C. Yu, X. Li, L. Lan, Y. Yang and C. Jiang, XPBI: Position-based dynamics with smoothing kernels handles continuum inelasticity (2024).",
+    "P2": "Smoothed particle hydrodynamics for hyperelastic materials with anisotropic stiffness models, which keep their volume by a DFSPH solver.",
+    "P3": "M. Desbrun and M.-P. Gascuel, Smoothed particles: a new paradigm for animating highly deformable bodies (1996).",
+    "P4": "Y. Zhou, Z. Lun, E. Kalogerakis and R. Wang, Implicit integration for particle-based simulation of elasto-plastic solids, "
+          "Comput. Graph. Forum 32 (2013).",
+}
+SCHEMA = 1  # of results.json: counts up when a key changes its meaning
 MINUTES = {"quick": 8, "full": 90}  # what all studies of a form together may take on two cores
 
 
@@ -216,6 +240,7 @@ def report_html(outcomes, facts, options):
              ["Python", facts["python"] + ", " + ", ".join(f"{k} {v}" for k, v in facts["packages"].items())],
              ["Measured", f'{facts["date"]}, {form}, {time_of(outcomes, facts["studies_known"])}']]
     sections = [study_html(o, command_of(o)) for o in outcomes]
+    papers = "".join(f"<dt>{name}</dt><dd>{html.escape(paper)}</dd>" for name, paper in PAPERS.items())
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Ductile: validation</title><style>{STYLE}</style></head><body><main>
@@ -227,6 +252,7 @@ def report_html(outcomes, facts, options):
 reference, and each says which.</p>
 <h3>Where it was measured</h3>{table_html(["", ""], about)}
 {"".join(sections)}
+<section><h2>Papers</h2><dl>{papers}</dl></section>
 </main></body></html>
 """
 
@@ -252,6 +278,8 @@ def study_markdown(outcome, command):
     for table in result.tables:
         rows = [[plain_text(cell) for cell in row] for row in table.rows]
         parts.append(f"**{table.title}**\n\n" + markdown_table(table.columns, rows) + (f"\n{table.note}\n" if table.note else ""))
+    if result.settings:
+        parts.append(f"Solver settings of its runs: {result.settings}.")
     return "\n\n".join(parts)
 
 
@@ -263,7 +291,8 @@ def report_markdown(outcomes, facts, options):
             f"({commits_of(outcomes)}), {forms_of(outcomes)}; {time_of(outcomes, facts['studies_known'])}. The same as one page: "
             f"`ductile validate{quick}` writes `report.html`.\n")
     return "\n\n".join([head, markdown_table(["study", "verdict", "bounds", "time"], rows)] +
-                       [study_markdown(o, command_of(o)) for o in outcomes]) + "\n"
+                       [study_markdown(o, command_of(o)) for o in outcomes] +
+                       ["## Papers\n\n" + "\n".join(f"- {name}: {paper}" for name, paper in PAPERS.items())]) + "\n"
 
 
 def anchor(title):
@@ -275,7 +304,7 @@ def read(folder, module_of):
     """The outcomes of an earlier report, by name."""
     outcomes = {}
     for study in json.loads((folder / "results.json").read_text(encoding="utf-8"))["studies"]:
-        result = Result(runs=study["runs"], remarks=study["remarks"])
+        result = Result(runs=study["runs"], settings=study["settings"], remarks=study["remarks"])
         for c in study["checks"]:
             result.check(c["what"], c["value"], c["limit"], c["origin"], c["kind"] == "at least", c["unit"])
         for t in study["tables"]:

@@ -1,5 +1,7 @@
 """What a study returns."""
 
+import math
+import re
 from dataclasses import dataclass, field
 
 
@@ -47,6 +49,7 @@ class Result:
     figures: list = field(default_factory=list)
     remarks: list = field(default_factory=list)  # paragraphs: what was seen, without varnish
     runs: int = 0
+    settings: str = ""  # of the solvers, all that its runs had
 
     @property
     def met(self):
@@ -56,10 +59,23 @@ class Result:
         self.checks.append(Check(what, float(value), float(limit), origin, least, unit))
 
     def table(self, title, columns, rows, note=""):
-        self.tables.append(Table(title, columns, rows, note))
+        self.tables.append(Table(title, list(columns), [[value_of(cell) for cell in row] for row in rows], note))
 
     def remark(self, text):
         self.remarks.append(text)
+
+
+def value_of(cell):
+    """A cell that says a finite number is one, for those who read results.json; the others are text."""
+    if cell is None:
+        return ""
+    text = str(cell)
+    if re.fullmatch(r"-?\d{1,3}( \d{3})+|-?\d+", text):
+        return int(text.replace(" ", ""))
+    try:
+        return float(text) if math.isfinite(float(text)) else text
+    except ValueError:
+        return text
 
 
 def number(value, digits=4):

@@ -3,6 +3,8 @@
 import json
 import math
 
+METHODS = ["total-lagrangian", "xpbi"]  # of the program; studies run both
+
 
 def value_text(value):
     """A TOML value; tables inside values are inline."""
@@ -38,6 +40,17 @@ def scene_text(scene):
             for entry in value:
                 lines += [f"\n[[{key}]]"] + [f"{k} = {value_text(v)}" for k, v in entry.items()]
     return "\n".join(lines) + "\n"
+
+
+def settings_text(solvers):
+    """The settings of runs by method, as scene files name them; how long they last is their studies' matter."""
+    texts = []
+    for method in METHODS:
+        own = [solver for solver in solvers if solver["method"] == method]
+        keys = dict.fromkeys(key for solver in own for key in solver if key not in ("method", "end_time"))
+        found = {key: sorted({value_text(solver[key]) if key in solver else "default" for solver in own}) for key in keys}
+        texts += [f"{method}: " + ", ".join(f"{key} = {' or '.join(values)}" for key, values in found.items())] * bool(own)
+    return "; ".join(texts)
 
 
 def box(size, position=None):
