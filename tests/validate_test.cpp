@@ -91,6 +91,7 @@ TEST_F(Validate, InstalledProgramsNameTheSourceTree) {
 
 TEST_F(Validate, KeepsAnEarlierReport) {
   write("out/report.html");
+  std::ofstream(root_ / "out/results.json") << R"({"studies": []})";
   app::ValidateOptions options;
   options.output = root_ / "out";
   expect_error<InputError>("--force", options);
@@ -100,6 +101,28 @@ TEST_F(Validate, KeepsAnEarlierReport) {
   options.update = true;
   const auto words = command(options);
   EXPECT_NE(std::find(words.begin(), words.end(), "--update"), words.end());
+}
+
+TEST_F(Validate, KeepsFilesThatAreNoReport) {
+  app::ValidateOptions options;
+  options.output = root_ / "out";
+  fs::create_directories(options.output);
+  EXPECT_NO_THROW((void)command(options));
+  write("out/README.md");
+  expect_error<InputError>("other files", options);
+  write("out/results.json");
+  options.update = true;
+  expect_error<InputError>("other files", options);
+  options.force = true;
+  EXPECT_NO_THROW((void)command(options));
+}
+
+TEST_F(Validate, RefusesAFileForItsFolder) {
+  app::ValidateOptions options;
+  options.output = root_ / "out";
+  options.force = true;
+  write("out");
+  expect_error<InputError>("is a file", options);
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "common/error.hpp"
 
@@ -38,6 +40,32 @@ fs::path other_backend(const fs::path& root, const fs::path& executable) {
   return {};
 }
 
+/// Whether results.json of a folder says that it is a report.
+bool holds_report(const fs::path& folder) {
+  std::ifstream file(folder / "results.json");
+  const auto results = nlohmann::json::parse(file, nullptr, false);
+  return results.is_object() && results.contains("studies");
+}
+
+/// A report goes into a new or empty folder, or where one is already and may be changed.
+void check_output(const ValidateOptions& options) {
+  const std::string name = options.output.string();
+  if (!fs::exists(options.output)) return;
+  if (!fs::is_directory(options.output))
+    throw InputError(fmt::format("{} is a file. Give a folder for the report with -o.", name));
+  if (options.force || fs::is_empty(options.output)) return;
+  if (!holds_report(options.output))
+    throw InputError(
+        fmt::format("{} holds other files, which the report could replace (README.md, results.json, report.html, "
+                    "figures): give a new or empty folder with -o, or --force.",
+                    name));
+  if (!options.update)
+    throw InputError(
+        fmt::format("{} holds a report already: give another folder with -o, --update to replace only "
+                    "these studies in it, or --force to replace it.",
+                    name));
+}
+
 }  // namespace
 
 std::vector<std::string> validation_command(const ValidateOptions& options, const fs::path& root,
@@ -57,11 +85,7 @@ std::vector<std::string> validation_command(const ValidateOptions& options, cons
   if (!fs::exists(fem))
     throw DeviceError(fmt::format(
         "The finite-element reference {} has not been built. Build it with `tools/build host`.", fem.string()));
-  if (!options.list && !options.force && !options.update && fs::exists(options.output / "report.html"))
-    throw InputError(
-        fmt::format("{} holds a report already: give another folder with -o, --update to replace only "
-                    "these studies in it, or --force to replace it.",
-                    options.output.string()));
+  if (!options.list) check_output(options);
   std::vector<std::string> command{python, script, "--ductile", executable, "--fem", fem, "-o", options.output};
   if (options.quick) command.emplace_back("--quick");
   if (options.update) command.emplace_back("--update");

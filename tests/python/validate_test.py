@@ -48,6 +48,10 @@ class Validate(unittest.TestCase):
         self.assertEqual(process.returncode, 2)
         self.assertIn("no study \"nope\"", errors)
 
+    def test_every_study_declares_its_bounds(self):
+        for name in validate.STUDIES:
+            self.assertGreater(min(validate.module_of(name).CHECKS[form] for form in ("quick", "full")), 0)
+
     def test_nobody_need_read_the_list_to_its_end(self):
         with self.start("--list") as process:
             process.stdout.close()

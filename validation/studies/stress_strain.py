@@ -195,7 +195,7 @@ def specimens(context, result, method):
     result.table(f"Bar between grips, {method}, spacing {spacing * 1e3:g} mm",
                  ["law", "", "last stretch", "stress / E", "error [%]", "its bound [%]"], rows,
                  "Where the error comes nearest to its bound, from half of the way on, when the waves of the start have died down. Largest error of "
-                 f"all: {100 * largest:.4g} %. Runs with {settings_text([scene["solver"] for scene in scenes.values()])}.")
+                 f"all: {100 * largest:.4g} %. Runs with {settings_text([scene['solver'] for scene in scenes.values()])}.")
     result.check(f"{VALIDATION}: error of the specimen's stress over the disturbance of its ends, {method}", worst, 1.0,
                  "a straight bar is an affine deformation, which the gradients represent exactly, so that only the ends disturb it; what "
                  "the grips add (35 % of the stress at small strain) fades as exp(-2.26 x/half width) there, and at large strain by the "
