@@ -75,6 +75,11 @@ def over_size(context, result, axis):
                               label=f"bandwidth limit, {answer['backend']}")
             rates[label] = particles, found
             color += 1
+    missing = {"host", "dpcpp-jit"} - {row[0] for row in rows}
+    if missing:
+        result.remark(f"Measured without the back end {' and '.join(missing)}: " + (
+            "the quick form runs only the one that started it." if context.quick else
+            f"it has not been built. `tools/build {' '.join(missing)}` builds it, and the study measures both side by side."))
     axis.set(xlabel="particles", ylabel="million particle-iterations/s", ylim=(0, None), title="single precision")
     axis.legend(fontsize=8)
     result.table("Throughput over size", ["back end", "case", "particles", "neighbours", "M/s", "limit [M/s]", "part of the limit [%]", "triad [GB/s]"],

@@ -191,6 +191,9 @@ PAPERS = {  # the short names that studies and documents use
     "P4": "Y. Zhou, Z. Lun, E. Kalogerakis and R. Wang, Implicit integration for particle-based simulation of elasto-plastic solids, "
           "Comput. Graph. Forum 32 (2013).",
 }
+READING = ("A study fails where a run that it needs fails or a bound that it declares gets no value; one that misses a bound says by how much. results.json holds "
+           "the same as numbers: for each study its bounds with value, limit and unit, and its tables with the units of their columns; `schema` "
+           "counts up when a key changes its meaning. Ctrl-C keeps what is done, and --update goes on or replaces single studies.")
 SCHEMA = 1  # of results.json: counts up when a key changes its meaning
 MINUTES = {"quick": 8, "full": 90}  # what all studies of a form together may take on two cores
 
@@ -249,7 +252,7 @@ def report_html(outcomes, facts, options):
 {met} of {len(outcomes)} studies hold all their bounds.</p>
 {table_html(["study", "verdict", "bounds", "time"], summary)}
 <p>Every figure and table below was made by the command under it. Bounds come from the mathematics or from the error of the
-reference, and each says which.</p>
+reference, and each says which. {html.escape(READING)}</p>
 <h3>Where it was measured</h3>{table_html(["", ""], about)}
 {"".join(sections)}
 <section><h2>Papers</h2><dl>{papers}</dl></section>
@@ -289,7 +292,8 @@ def report_markdown(outcomes, facts, options):
              len(o["result"].checks), duration(o)] for o in outcomes]
     head = (f"# Validation, as measured\n\n{facts['date']}, on {machines_of(outcomes)}, Ductile {facts['version']} "
             f"({commits_of(outcomes)}), {forms_of(outcomes)}; {time_of(outcomes, facts['studies_known'])}. The same as one page: "
-            f"`ductile validate{quick}` writes `report.html`.\n")
+            f"`ductile validate{quick}` writes `report.html`. "
+            f"{READING}\n")
     return "\n\n".join([head, markdown_table(["study", "verdict", "bounds", "time"], rows)] +
                        [study_markdown(o, command_of(o)) for o in outcomes] +
                        ["## Papers\n\n" + "\n".join(f"- {name}: {paper}" for name, paper in PAPERS.items())]) + "\n"
