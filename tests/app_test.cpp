@@ -797,7 +797,7 @@ velocity = [-400, 0, 0]
 [contact]
 )");
   expect_error(1, {"run", at("scene.toml"), "-o", at("out")},
-               {"spacings in one step", "time_step", "--force", "whole"});
+               {"body \"other\", now at (", "can be followed", "time_step", "--force", "whole"});
   EXPECT_EQ(error().find("go on with"), std::string::npos) << error();
 }
 

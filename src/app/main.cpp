@@ -224,7 +224,9 @@ void add_compare(CLI::App& program, std::function<int()>& action) {
       "A difference is the norm over the components of a field. It is relative to the largest norm in either result, "
       "for\n"
       "positions to the size of the scene, for stresses at least to the rounding of Young's modulus. Particles are\n"
-      "matched by id, frames and rows by time. Exit code 0 whatever the differences are, unless --tolerance is given.\n"
+      "matched by id, frames and rows by time. Exit code 0 whatever the differences are, unless --tolerance is given: "
+      "then\n"
+      "1 for a larger difference, and for what one of the results lacks.\n"
       "Examples:\n"
       "  ductile compare results/cpu results/gpu\n"
       "  ductile compare results/single results/double --tolerance 1e-3");
@@ -301,7 +303,7 @@ int execute(int argc, char** argv) {
   program.footer(
       "First steps:\n"
       "  ductile scenes                     what there is to run\n"
-      "  ductile run first_light            simulate into results/first_light, for ParaView or tools/render\n"
+      "  ductile run first_light            simulate into results/first_light, for ParaView\n"
       "  ductile run --help                 options and examples; every command has them (also: ductile help run)\n"
       "Exit codes: 0 done, 1 the simulation failed, 2 the input is wrong, 3 the device is unusable, 130 interrupted.");
   std::function<int()> action;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "common/error.hpp"
 #include "kernels/neighbors/cell_grid.hpp"
 #include "runtime/launch.hpp"
 #include "solvers/motion.hpp"
@@ -89,13 +88,6 @@ void BodyContact<Real>::cut(Queue& queue, const Pieces& pieces, const SeveredPai
 template <class Real>
 void BodyContact<Real>::find_pairs(Queue& queue, const Vec4<Real>* position, const Mat3<Real>* displacement_gradient,
                                    double reach) {
-  // The tests shoot bodies at each other up to here.
-  constexpr double farthest = 3;  // spacings
-  if (reach > farthest * double(widest_))
-    throw SimulationError(
-        fmt::format("Particles may move {:.0f} spacings in one step, too far to find what they touch on the way. Make "
-                    "the time step {:.1g} times as long.",
-                    reach / double(widest_), 0.5 * farthest * double(widest_) / reach));
   // Fast bodies meet many particles at once, which share the way of a pass: this many a step stop them all.
   constexpr int enough = 20;
   passes_ = reach > 0.4 * double(widest_) ? (enough + iterations_ - 1) / iterations_ : 1;

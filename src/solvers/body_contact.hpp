@@ -22,9 +22,10 @@ class BodyContact {
   [[nodiscard]] bool active() const { return particle_.size() > 1; }
   /// From now on pieces touch like bodies, and the particles along the cuts belong to the surface.
   void cut(Queue& queue, const Pieces& pieces, const SeveredPairs& severed);
-  /// Lists every pair that can touch during a step in which no particle moves further than `reach`. Throws
-  /// SimulationError if that is too far to follow. Faces follow the deformation F - I; null: there are none, for
-  /// gradients that do not know rotations.
+  /// The tests shoot bodies at each other up to moves of three spacings in a step.
+  [[nodiscard]] double farthest_reach() const { return 3 * double(widest_); }
+  /// Lists every pair that can touch during a step in which no particle moves further than `reach`. Faces follow the
+  /// deformation F - I; null: there are none, for gradients that do not know rotations.
   void find_pairs(Queue& queue, const Vec4<Real>* position, const Mat3<Real>* displacement_gradient, double reach);
   /// Pushes overlapping pairs of the last find_pairs() apart, several times in a fast step. `held` sums what that does
   /// to particles of infinite mass, impulse times dt; null: not wanted.

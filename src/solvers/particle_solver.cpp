@@ -122,9 +122,21 @@ bool ParticleSolver<Real>::hold(double now) {
 }
 
 template <class Real>
-double ParticleSolver<Real>::farthest_move() const {
+double ParticleSolver<Real>::farthest_move(double followed) const {
   const double dt = scene_.solver.time_step;
-  return 1.5 * dt * (last_.max_speed + dt * scene_.gravity.norm());
+  const double move = 1.5 * dt * (last_.max_speed + dt * scene_.gravity.norm());
+  if (move <= followed) return move;
+  const auto velocity = velocity_.download();
+  const auto fastest = std::size_t(
+      std::ranges::max_element(velocity, {}, [](const auto& v) { return squared_norm(xyz(v)); }) - velocity.begin());
+  const Vec4<Real> x = position_.download()[fastest];
+  throw SimulationError(fmt::format(
+      "Bodies move too far in step {} (t = {:.6g} s) to find what they touch on the way: particle {} of body \"{}\", "
+      "now "
+      "at ({:.4g}, {:.4g}, {:.4g}), may go {:.3g} m, and {:.2g} m can be followed. Make the time step {:.1g} times as "
+      "long.",
+      step_ + 1, time() + dt, particles_.id[fastest], scene_.bodies[particles_.body[fastest]].name, double(x[0]),
+      double(x[1]), double(x[2]), move, followed, 0.5 * followed / move));
 }
 
 template <class Real>

@@ -54,7 +54,8 @@ class ParticleSolver : public Solver {
   void take_step();
   /// How far a particle may move in the next step. Corrections seldom speed it up by more than contact at its present
   /// speed; what goes further is caught in the step after, because a layer of particles is thicker than one of them.
-  [[nodiscard]] double farthest_move() const;
+  /// Throws SimulationError where that is farther than contact can follow.
+  [[nodiscard]] double farthest_move(double followed) const;
   /// The present state is what the next step starts from.
   void start_from_here();
   /// The same after a step. Throws DivergenceError if its corrections grew instead of settling.

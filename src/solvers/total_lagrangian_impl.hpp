@@ -210,7 +210,7 @@ void TotalLagrangian<Real, Columns>::begin_step() {
   if (bodies_touch_.active())
     bodies_touch_.find_pairs(queue_, position_.data(),
                              detail::knows_rotations(scene_.solver.gradient) ? displacement_gradient_.data() : nullptr,
-                             this->farthest_move());
+                             this->farthest_move(bodies_touch_.farthest_reach()));
 }
 
 /// After a cut: gradients without the severed pairs, contact between the pieces.

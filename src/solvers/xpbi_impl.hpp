@@ -418,7 +418,8 @@ void Xpbi<Real, Memory>::begin_step() {
   colour_blocks_now();
   this->predict();
   if (bodies_touch_.active())
-    bodies_touch_.find_pairs(queue_, position_.data(), displacement_gradient_.data(), this->farthest_move());
+    bodies_touch_.find_pairs(queue_, position_.data(), displacement_gradient_.data(),
+                             this->farthest_move(bodies_touch_.farthest_reach()));
   second_multiplier_.clear_bytes();
   stress_multiplier_.clear_bytes();
   if (Memory && scene_.solver.multiplier == scene::Multiplier::tensor) {
