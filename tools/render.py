@@ -2,6 +2,7 @@
 display."""
 
 import argparse
+import contextlib
 import ctypes
 import hashlib
 import io
@@ -76,6 +77,11 @@ class Run:
         if not self.frames:
             raise UserError(f"{collection} lists no frames yet")
         self.fields = list(self._reader(0).point_array_names)
+        if not self.fields:
+            raise self._damaged(0)
+
+    def _damaged(self, frame):
+        return UserError(f"frame {frame} is damaged: put back {self.frames[frame][1]}, or run the scene again with --force")
 
     def _reader(self, frame):
         path = self.frames[frame][1]
@@ -93,10 +99,14 @@ class Run:
         reader.disable_all_point_arrays()
         for name in fields:
             reader.enable_point_array(name)
-        mesh = reader.read()
+        try:
+            mesh = reader.read()
+            values = {name: np.asarray(mesh.point_data[name]) for name in fields}
+        except (RuntimeError, KeyError) as error:
+            raise self._damaged(frame) from error
         points = np.asarray(mesh.points, dtype=float)
         good = np.isfinite(points).all(axis=1)
-        return points[good], {name: np.asarray(mesh.point_data[name])[good] for name in fields}
+        return points[good], {name: numbers[good] for name, numbers in values.items()}
 
 
 class Quantity:
@@ -558,29 +568,33 @@ def composed(pictures, times, survey, quantity):
 
 def saved(image, path, **options):
     """Whole or not at all, like the results themselves."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.tmp-{os.getpid()}")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         image.save(unfinished, format=path.suffix[1:].upper(), **options)
         unfinished.replace(path)
+    except OSError as error:
+        raise UserError(f"{path} can't be written: {error.strerror or error}") from error
     finally:
-        unfinished.unlink(missing_ok=True)
+        if unfinished.exists():
+            unfinished.unlink()
     print(path)
 
 
 def save_video(images, path, rate):
     """`images` is an iterator: a long run does not have to fit in memory for an .mp4."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix == ".gif":
         stills = [image.quantize(256, dither=Image.Dither.NONE) for image in images]
         saved(stills[0], path, save_all=True, append_images=stills[1:], duration=max(20, round(1000 / rate)), loop=0)
         return
+    path.parent.mkdir(parents=True, exist_ok=True)
     first = next(images)
     unfinished = path.with_name(f".{path.stem}.tmp-{os.getpid()}{path.suffix}")
     command = [imageio_ffmpeg.get_ffmpeg_exe(), "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24"]
     command += ["-s", f"{first.width}x{first.height}", "-r", str(rate), "-i", "-"]
     command += ["-vf", "crop=trunc(iw/2)*2:trunc(ih/2)*2", "-pix_fmt", "yuv420p", str(unfinished)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE) as encoder:
+    encoder = subprocess.Popen(command, stdin=subprocess.PIPE)
+    with contextlib.suppress(BrokenPipeError), encoder:  # where it ends early, its own message says why
         for image in (first, *images):
             encoder.stdin.write(image.tobytes())
     if encoder.returncode:

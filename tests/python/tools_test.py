@@ -215,6 +215,23 @@ class ResultTest(unittest.TestCase):
             self.assertIn(words, done.stderr)
 
 
+    def test_render_names_damaged_frames_and_places(self):
+        with tempfile.TemporaryDirectory() as name:
+            result = Path(name) / "result"
+            shutil.copytree(self.result, result)
+            (Path(name) / "file").write_text("")
+            for out in ["--out", Path(name) / "file/picture.png"], ["--video", Path(name) / "file/film.gif"]:
+                done = tool("render", result, *out, "--size", "160x120", "--no-colliders")
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(f"{out[1]} can't be written", done.stderr)
+            for number, size in (4, 3000), (2, 100), (0, 100):
+                frame = result / f"particles/particles_00000{number}.vtp"
+                os.truncate(frame, size)
+                done = tool("render", result, "--out", Path(name) / "picture.png", "--size", "160x120", "--no-colliders")
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(f"frame {number} is damaged: put back {frame}", done.stderr)
+
+
 class PortabilityTest(unittest.TestCase):
     def write(self, folder, name, backend, device, bandwidth, rate, particles=1000):
         case = {"name": "svd", "precision": "single", "particles": particles, "particle_iterations_per_second": rate}
