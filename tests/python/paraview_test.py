@@ -84,12 +84,16 @@ class ParaViewTest(unittest.TestCase):
         short = self.folder / "short"
         shutil.copytree(self.result, short)
         (short / "particles/particles_000002.vtp").unlink()
+        torn = self.folder / "torn"
+        shutil.copytree(self.result, torn)
+        os.truncate(torn / "particles/particles_000000.vtp", 100)
         picture = self.folder / "wrong.png"
         (self.folder / "folder.png").mkdir()
         for code, arguments, words in (
             (2, [self.folder], "particles.pvd"),
             (2, [self.result, "speed"], "von_mises_stress"),
             (2, [short, "--picture", picture], "particles_000002.vtp is missing"),
+            (2, [torn, "--picture", picture], "particles_000000.vtp is damaged"),
             (2, [self.result, "--picture", picture, "--time", "nan"], "--time nan"),
             (2, [self.result, "--time", "0.01"], "with --picture"),
             (2, [self.result, "--picture", self.folder / "nowhere/picture.png"], "nowhere is not there"),

@@ -48,6 +48,8 @@ def frames_of(files, count):
         reader = vtkXMLPolyDataReader()
         reader.SetFileName(files[index])
         reader.Update()
+        if reader.GetOutput().GetNumberOfPoints() == 0:
+            refuse(f"the frame {files[index]} is damaged: put back the file that the run wrote, or run the scene again")
         yield reader.GetOutput()
 
 
@@ -75,6 +77,7 @@ def range_and_unit_of(files, field):
 
 def show(folder, field):
     files = files_of(os.path.abspath(folder))
+    spacing = spacing_of(files)
     particles = simple.PVDReader(FileName=os.path.abspath(os.path.join(folder, "particles.pvd")))
     known = list(particles.PointData.keys())
     if field not in known:
@@ -83,7 +86,7 @@ def show(folder, field):
     display = simple.Show(particles, view)
     display.SetRepresentationType("Point Gaussian")
     display.ShaderPreset = "Sphere"
-    display.GaussianRadius = 0.58 * spacing_of(files)  # a little over half: a lattice looks closed
+    display.GaussianRadius = 0.58 * spacing  # a little over half: a lattice looks closed
     simple.ColorBy(display, ("POINTS", field))
     simple.GetAnimationScene().UpdateAnimationUsingDataTimeSteps()
     low, high, unit = range_and_unit_of(files, field)
