@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 #include <random>
+#include <utility>
 
 #include "common/error.hpp"
 #include "kernels/materials/strain.hpp"
@@ -20,8 +21,9 @@ Solid make_beam(const Beam& beam) {
     counts[1] /= 2;
     size.y() /= 2;
   }
-  Solid solid(box_mesh({0, beam.half ? 0 : -size.y() / 2, -size.z() / 2}, size, counts), make_law(beam.law),
-              beam.density);
+  HexMesh mesh = box_mesh({0, beam.half ? 0 : -size.y() / 2, -size.z() / 2}, size, counts);
+  for (Vector3d& node : mesh.nodes) node.x() = size.x() * std::pow(node.x() / size.x(), beam.grading);
+  Solid solid(std::move(mesh), make_law(beam.law), beam.density);
   for (std::size_t n = 0; n < solid.mesh().nodes.size(); ++n) {
     const Vector3d at = solid.mesh().nodes[n];
     for (int axis = 0; axis < 3; ++axis)

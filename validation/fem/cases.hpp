@@ -9,6 +9,7 @@ struct Beam {
   Vector3d size{1, 0.2, 0.2};             ///< m
   std::array<int, 3> elements{20, 4, 4};  ///< of the whole beam; the second is even with `half`
   bool half = true;
+  double grading = 1;  ///< elements shrink towards the clamp: x = length (i/count)^grading
   LawParameters law;
   double density = 100;           ///< kg/m^3
   Vector3d gravity{0, 0, -9.81};  ///< m/s^2; no y component with `half`

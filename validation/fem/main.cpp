@@ -86,6 +86,9 @@ Json proofs() {
 void add_beam_options(CLI::App& command, Options& options) {
   command.add_option("--elements", options.elements, "elements along x, y and z")->delimiter(',')->expected(3);
   command.add_option("--size", options.size, "m")->delimiter(',')->expected(3);
+  command.add_option("--grading", options.beam.grading, "exponent by which elements shrink towards the clamp")
+      ->check(CLI::Range(1.0, 4.0))
+      ->capture_default_str();
   command.add_flag("--whole", options.whole, "mesh both halves (default: one, with its plane of symmetry)");
   command.add_option("--law", options.beam.law.model, "elastic.model of a scene")->capture_default_str();
   command.add_option("--youngs-modulus", options.beam.law.youngs_modulus, "Pa")->capture_default_str();
