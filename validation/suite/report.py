@@ -35,6 +35,7 @@ code, pre { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size:
 pre { padding: 0.6rem 0.8rem; overflow-x: auto; border-left: 3px solid var(--line); white-space: pre-wrap; }
 .good { color: var(--good); font-weight: 600; } .bad { color: var(--bad); font-weight: 600; }
 a { color: #0b5fa5; }
+@media (max-width: 40rem) { td.wide { min-width: 9rem; } td.tight { white-space: normal; } th, td { padding-right: 0.5rem; } }
 @media print {
   body { font-size: 10.5pt; } main { max-width: none; padding: 0; }
   h2, h3 { break-after: avoid; } figure, tr { break-inside: avoid; } figure svg { max-height: 22cm; }
@@ -192,7 +193,7 @@ PAPERS = {  # the short names that studies and documents use
           "Comput. Graph. Forum 32 (2013).",
 }
 READING = ("A study fails where a run that it needs fails or a bound that it declares gets no value; one that misses a bound says by how much. results.json holds "
-           "the same as numbers: for each study its bounds with value, limit and unit, and its tables with the units of their columns; `schema` "
+           "the same as numbers: for each study its bounds with value, limit and unit, and its tables with the units of their columns; its schema number "
            "counts up when a key changes its meaning. Ctrl-C keeps what is done, and --update goes on or replaces single studies.")
 SCHEMA = 1  # of results.json: counts up when a key changes its meaning
 MINUTES = {"quick": 8, "full": 90}  # what all studies of a form together may take on two cores

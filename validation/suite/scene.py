@@ -42,13 +42,24 @@ def scene_text(scene):
     return "\n".join(lines) + "\n"
 
 
+def setting_text(value):
+    return f"{value:g}" if isinstance(value, float) else value if isinstance(value, str) else value_text(value)
+
+
+def numbers_first(text):
+    try:
+        return 0, float(text), text
+    except ValueError:
+        return 1, 0.0, text
+
+
 def settings_text(solvers):
     """The settings of runs by method, as scene files name them; how long they last is their studies' matter."""
     texts = []
     for method in METHODS:
         own = [solver for solver in solvers if solver["method"] == method]
         keys = dict.fromkeys(key for solver in own for key in solver if key not in ("method", "end_time"))
-        found = {key: sorted({value_text(solver[key]) if key in solver else "default" for solver in own}) for key in keys}
+        found = {key: sorted({setting_text(solver.get(key, "default")) for solver in own}, key=numbers_first) for key in keys}
         texts += [f"{method}: " + ", ".join(f"{key} = {' or '.join(values)}" for key, values in found.items())] * bool(own)
     return "; ".join(texts)
 
