@@ -23,7 +23,7 @@ h1 { font-size: 1.9rem; line-height: 1.2; margin: 0.6rem 0 0.2rem; }
 h2 { font-size: 1.4rem; margin: 2.6rem 0 0.4rem; padding-top: 0.8rem; border-top: 2px solid var(--ink); }
 h3 { font-size: 1rem; margin: 1.4rem 0 0.3rem; }
 p { margin: 0.4rem 0; max-width: 50rem; }
-.soft, figcaption, .note { color: var(--soft); font-size: 0.9rem; }
+.soft, figcaption, .note { color: var(--soft); font-size: 0.9em; }
 .scroll { overflow-x: auto; margin: 0.4rem 0 0.8rem; }
 table { border-collapse: collapse; font-size: 0.88rem; font-variant-numeric: tabular-nums; min-width: 20rem; }
 th, td { text-align: left; padding: 0.28rem 0.9rem 0.28rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
