@@ -12,7 +12,7 @@ SHOWS = ("A body that is turned rigidly has the rotation itself as its deformati
          "A freely spinning body must keep its angular momentum but for the known loss of the time integration, and its "
          "volume.")
 ANSWERS = "P0, rotation tests of corrected kernels against MLSRK (error over the angle; spinning body)"
-CHECKS = {"quick": 4, "full": 4}  # bounds that each form judges
+CHECKS = {"quick": 5, "full": 5}  # bounds that each form judges
 
 OPERATORS = ["raw", "mlsrk-constant", "corrected", "mlsrk-linear", "least-squares"]
 EXACT = ["corrected", "mlsrk-linear", "least-squares"]
@@ -43,6 +43,22 @@ def turned_scene(body, operator, angle):
                       "motion": {"angular_velocity": [float(a) for a in AXIS * angle]}}],
         "output": {"interval": 1.0, "fields": ["deformation_gradient"]},
     }
+
+
+def inexact_gradient(operator, points, spacing, turn):
+    """F of a turned body by raw SPH, sum V (u_j - u_i) (x) grad W, or by the constant basis of MLSRK, whose weights V W / sum V W have
+    (grad W - W gamma)/S as gradients: the formulae again, with poly6."""
+    volume, support = spacing**3, 2.2 * spacing
+    away = points[:, None] - points[None]
+    near = np.maximum(support**2 - (away**2).sum(2), 0.0)
+    weight = 315 / (64 * np.pi * support**9) * near**3
+    slope = -945 / (32 * np.pi * support**9) * (near**2)[:, :, None] * away
+    if operator == "mlsrk-constant":
+        total = volume * weight.sum(1)
+        drift = volume * slope.sum(1) / total[:, None]
+        slope = (slope - weight[:, :, None] * drift[:, None]) / total[:, None, None]
+    shift = points @ (turn - np.eye(3)).T
+    return np.eye(3) + volume * np.einsum("ijk,ijl->ikl", shift[None] - shift[:, None], slope)
 
 
 def neo_hookean_energy(F):
@@ -77,7 +93,9 @@ def static_part(context, result):
                 spread = max(spread, scaled.max() / scaled.min() - 1)
         axes[n].set(title=body, xlabel="angle [degrees]", xticks=angles)
         result.table(f"Relative error of F, mean / largest over the particles: {body}",
-                     ["gradient"] + [f"{a:g}°" for a in angles] + [f"mean energy/E at {angles[-1]:g}°"], rows)
+                     ["gradient"] + [f"{a:g}°" for a in angles] + [f"mean energy/E at {angles[-1]:g}°"], rows,
+                     "A separate program had 0.470 / 1.28 (raw) and 0.393 / 0.976 (constant basis) at 180° on a block of the same size with a jitter "
+                     "of its own." if body == "jittered block" else "")
     axes[0].set_ylabel("mean |F - R| / |R|")
     axes[0].legend(loc="center right")
     finish(result, figure, "rotation_static", "Error of the deformation gradient of a rigidly turned body, by gradient "
@@ -87,6 +105,21 @@ def static_part(context, result):
     result.check("raw and constant-basis error over sin(angle/2): spread", spread, 1e-12,
                  "F - R = (R - I)(B - I), so that every particle's error grows exactly as "
                  "sin(angle/2) for a given axis: rounding only")
+
+
+def formulae_again(context, result):
+    """On a lattice, whose volumes are the cube of its spacing."""
+    spacing, angle = 0.1, np.radians(90.0)
+    inexact = [operator for operator in OPERATORS if operator not in EXACT]
+    runs = context.simulate_all({f"{operator}_lattice": turned_scene({"spacing": spacing, "shape": box([0.6, 0.6, 1.0])}, operator, angle)
+                                 for operator in inexact})
+    off = 0.0
+    for operator in inexact:
+        run = runs[f"{operator}_lattice"]
+        formula = inexact_gradient(operator, run.frame(0)["points"], spacing, rotation_matrix(angle))
+        off = max(off, np.abs(run.frame()["deformation_gradient"].reshape(-1, 3, 3) - formula).max())
+    result.check("raw and constant-basis gradients of a turned lattice against their formulae, written again", off, 1e-12,
+                 "rounding: about 30 neighbours of gradients times spacing of order 1, at 2.2e-16, volumes to a few times that")
 
 
 def spinning_scene(operator, step, turns, method="total-lagrangian"):
@@ -172,6 +205,7 @@ def dynamic_part(context, result, methods):
 
 def run(context, result):
     static_part(context, result)
+    formulae_again(context, result)
     methods = [("total-lagrangian", o) for o in (["least-squares"] if context.quick else ["least-squares", "corrected", "raw"])]
     methods += [("xpbi", "xpbi")]
     dynamic_part(context, result, methods)
