@@ -121,6 +121,15 @@ class Validate(unittest.TestCase):
         report.write(self.folder, list(report.read(self.folder, lambda name: outcome["module"]).values()), FACTS, options)
         self.assertEqual((self.folder / "report.html").read_text().count("11 500"), before.count("11 500"))
 
+    def test_a_report_of_another_version_is_not_updated(self):
+        (self.folder / "out").mkdir()
+        (self.folder / "out/results.json").write_text('{"studies": []}', encoding="utf-8")
+        self.program("exit 3\n")
+        with self.start("--update", "rotation") as process:
+            _, errors = process.communicate()
+        self.assertEqual(process.returncode, 2)
+        self.assertIn("another version", errors)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -33,9 +33,10 @@ figure { margin: 0.8rem 0; }
 figure svg { width: 100%; height: auto; }
 code, pre { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: 0.88em; background: var(--back); }
 pre { padding: 0.6rem 0.8rem; overflow-x: auto; border-left: 3px solid var(--line); white-space: pre-wrap; }
+td pre { white-space: pre; max-width: 78vw; }
 .good { color: var(--good); font-weight: 600; } .bad { color: var(--bad); font-weight: 600; }
 a { color: #0b5fa5; }
-@media (max-width: 40rem) { td.wide { min-width: 9rem; } td.tight { white-space: normal; } th, td { padding-right: 0.5rem; } }
+@media (max-width: 40rem) { td.wide { min-width: 9rem; } th, td { padding-right: 0.5rem; } }
 @media print {
   body { font-size: 10.5pt; } main { max-width: none; padding: 0; }
   h2, h3 { break-after: avoid; } figure, tr { break-inside: avoid; } figure svg { max-height: 22cm; }
@@ -306,9 +307,11 @@ def anchor(title):
 
 
 def read(folder, module_of):
-    """The outcomes of an earlier report, by name."""
-    outcomes = {}
-    for study in json.loads((folder / "results.json").read_text(encoding="utf-8"))["studies"]:
+    """The outcomes of an earlier report, by name; None if its results.json has another schema."""
+    outcomes, results = {}, json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    if results.get("schema") != SCHEMA:
+        return None
+    for study in results["studies"]:
         result = Result(runs=study["runs"], settings=study["settings"], remarks=study["remarks"])
         for c in study["checks"]:
             result.check(c["what"], c["value"], c["limit"], c["origin"], c["kind"] == "at least", c["unit"])
@@ -319,7 +322,7 @@ def read(folder, module_of):
             result.figures.append(Figure(f["name"], f["caption"], svg))
         outcomes[study["name"]] = {"name": study["name"], "module": module_of(study["name"]), "result": result,
                                    "error": study["error"], "seconds": study["seconds"],
-                                   "processor_seconds": study.get("processor_seconds", float("nan")), "quick": study["form"] == "quick",
+                                   "processor_seconds": study["processor_seconds"], "quick": study["form"] == "quick",
                                    "measured": study["measured"], **{key: study[key] for key in ("date", "commit", "processor", "cores")}}
     return outcomes
 
