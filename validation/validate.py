@@ -120,7 +120,7 @@ def main():
     facts = {**report.environment(options), "studies_known": len(STUDIES)}
     outcomes = report.read(folder, module_of) if options.update and (folder / "results.json").exists() else {}
     if outcomes is None:
-        print(f"{folder} holds a report of another version, which --update cannot go on with: give another folder with -o, or --force.", file=sys.stderr)
+        print(f"{folder} holds a report of another version, which --update cannot go on with: give another folder with -o, or --force instead of it.", file=sys.stderr)
         return 2
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, stop)

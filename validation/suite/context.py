@@ -93,6 +93,8 @@ class Context:
             raise Failure(f"{command[0]}: not started, because the study was stopped")
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
             self.running.add(process)
+            if self.stopped:  # in the meantime
+                process.kill()
             try:
                 output, errors = process.communicate()
             except BaseException:
