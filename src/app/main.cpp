@@ -193,7 +193,7 @@ void add_validate(CLI::App& program, std::function<int()>& action) {
   command->add_flag("--quick", options->quick, "short forms: minutes instead of an hour");
   command->add_flag("--list", options->list, "only list the studies");
   command->add_flag("--update", options->update, "replace only these studies of the report in the folder");
-  command->add_flag("--force", options->force, "replace the report in the folder");
+  command->add_flag("--force", options->force, "replace a report, or other files, in the folder");
   command->footer(
       "Needs the Python environment of `tools/setup --python`.\n"
       "Examples:\n"
