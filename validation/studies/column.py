@@ -199,7 +199,7 @@ def judge_slopes(context, result, runs):
 # ---- a heap that is let down slowly
 
 HEAP, RETREAT, HEAP_LAYERS = 0.2, 0.1, 6  # m, m/s, particles across
-DRAG = 20.0  # 1/s: the momentum of a slide is gone after g/DRAG^2 = 25 mm times the excess of its slope
+DRAG = 40.0  # 1/s: the momentum of a slide is gone after g/DRAG^2 = 6 mm, less than a spacing, times the excess of its slope
 
 
 def slide_range(angle):
