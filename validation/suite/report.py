@@ -185,13 +185,9 @@ def results_json(outcomes, facts, options):
     return {"schema": SCHEMA, **facts, "form": "quick" if options.quick else "full", "seconds": round(seconds, 1), "studies": studies}
 
 
-PAPERS = {  # the short names that studies and documents use
+PAPERS = {  # the short names that studies use
     "P0": "W. Cao et al., Position-based dynamics with corrected SPH kernels, Sci. China Inf. Sci. 66 (2023) 112108.",
     "P1": "C. Yu, X. Li, L. Lan, Y. Yang and C. Jiang, XPBI: Position-based dynamics with smoothing kernels handles continuum inelasticity (2024).",
-    "P2": "Smoothed particle hydrodynamics for hyperelastic materials with anisotropic stiffness models, which keep their volume by a DFSPH solver.",
-    "P3": "M. Desbrun and M.-P. Gascuel, Smoothed particles: a new paradigm for animating highly deformable bodies (1996).",
-    "P4": "Y. Zhou, Z. Lun, E. Kalogerakis and R. Wang, Implicit integration for particle-based simulation of elasto-plastic solids, "
-          "Comput. Graph. Forum 32 (2013).",
 }
 READING = ("A study fails where a run that it needs fails or a bound that it declares gets no value; one that misses a bound says by how much. results.json holds "
            "the same as numbers: for each study its bounds with value, limit and unit, and its tables with the units of their columns; its schema number "
