@@ -670,7 +670,8 @@ TEST_F(App, MemoryIsEstimatedForARunToItsEnd) {
     }
     // The difference is free of what the program itself takes, which depends on the back end.
     EXPECT_LE(peak[1] - peak[0], estimate[1] - estimate[0]) << testing::PrintToString(changes);
-    EXPECT_GE(peak[1] - peak[0], 0.6 * (estimate[1] - estimate[0])) << testing::PrintToString(changes);
+    EXPECT_GE(peak[1] - peak[0], 0.4 * (estimate[1] - estimate[0]))
+        << "refuses what would fit: " << testing::PrintToString(changes);
   };
   compare({});
   compare({"solver.precision=double", "contact.self=true"});

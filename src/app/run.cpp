@@ -35,10 +35,18 @@ void interrupt(int) {
 /// Batch systems send SIGTERM a short while before they kill, a terminal that is closed SIGHUP.
 void terminate(int) { stop_level = 2; }
 
-/// What the caller had ignored stays ignored: `nohup` does that to SIGHUP, a script to SIGINT of its background jobs.
-void handle(int signal, void (*handler)(int)) {
-  if (std::signal(signal, handler) == SIG_IGN) std::signal(signal, SIG_IGN);
-}
+/// A signal and what is done about it. What the caller had ignored stays ignored: `nohup` does that to SIGHUP, a script
+/// to SIGINT of its background jobs. To be made before a back end sets handlers of its own.
+struct Answer {
+  int signal;
+  void (*handler)(int);
+
+  Answer(int signal_number, void (*usual)(int)) : signal(signal_number), handler(usual) {
+    struct sigaction now {};
+    if (sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN) handler = SIG_IGN;
+  }
+  void give() const { std::signal(signal, handler); }
+};
 
 /// As one word for a shell.
 std::string quoted(const std::string& text) {
@@ -361,11 +369,10 @@ int run(const RunOptions& options) {
                       options.resume  ? Existing::resume
                       : options.force ? Existing::replace
                                       : Existing::refuse);
+  const Answer answers[]{{SIGINT, interrupt}, {SIGTERM, terminate}, {SIGHUP, terminate}};
   // Until the bodies are sampled there is nothing to save: a signal simply ends the program.
   Run simulation(scene, options, folder);
-  handle(SIGINT, interrupt);
-  handle(SIGTERM, terminate);
-  handle(SIGHUP, terminate);
+  for (const auto& answer : answers) answer.give();
   std::signal(SIGPIPE, SIG_IGN);  // the reader of the progress may leave
   try {
     return simulation.execute();
