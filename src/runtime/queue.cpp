@@ -6,7 +6,6 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 
 #include "common/error.hpp"
 #include "runtime/backend.hpp"
@@ -76,7 +75,7 @@ void* Queue::allocate(std::size_t bytes) {
   void* block = nullptr;
   if (const auto fit = spare_.lower_bound(bytes); fit != spare_.end() && fit->first <= bytes + bytes / 4) {
     bytes = fit->first;
-    block = fit->second;
+    block = fit->second.block;
     spare_.erase(fit);
   } else {
     struct alignas(64) Line {
@@ -97,7 +96,7 @@ void* Queue::allocate(std::size_t bytes) {
 void Queue::release(void* block) {
   const auto found = used_.find(block);
   allocated_ -= found->second;
-  spare_.emplace(found->second, block);
+  spare_.emplace(found->second, Spare{block, released_++});
   used_.erase(found);
 }
 
@@ -108,10 +107,10 @@ void Queue::free_spare(std::size_t most) {
   } catch (const sycl::exception&) {  // of an earlier command; the next wait() reports it
   }
   while (held_ > most && !spare_.empty()) {
-    const auto last = std::prev(spare_.end());
-    sycl::free(last->second, queue_);
-    held_ -= last->first;
-    spare_.erase(last);
+    const auto oldest = std::ranges::min_element(spare_, {}, [](const auto& entry) { return entry.second.since; });
+    sycl::free(oldest->second.block, queue_);
+    held_ -= oldest->first;
+    spare_.erase(oldest);
   }
 }
 

@@ -73,8 +73,13 @@ class Queue {
   [[nodiscard]] std::size_t peak_allocation() const { return peak_; }
 
  private:
+  struct Spare {
+    void* block;
+    std::uint64_t since;  // in released blocks
+  };
   void prepare(bool double_precision);
-  /// Returns spare blocks to the system until no more than this is held, in use and spare.
+  /// Returns spare blocks to the system until no more than this is held, in use and spare: first those that have been
+  /// spare for longest, since a list that grows from step to step leaves blocks that never fit again.
   void free_spare(std::size_t most);
 
   sycl::queue queue_;
@@ -83,7 +88,8 @@ class Queue {
   Timers timers_;
   std::vector<std::pair<const char*, sycl::event>> pending_;
   std::unordered_map<void*, std::size_t> used_;      // blocks and their sizes
-  std::multimap<std::size_t, void*> spare_;          // by size
+  std::multimap<std::size_t, Spare> spare_;          // by size
+  std::uint64_t released_ = 0;                       // blocks until now
   std::size_t allocated_ = 0, held_ = 0, peak_ = 0;  // bytes: in use, in use or spare, most in use
 };
 
