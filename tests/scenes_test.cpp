@@ -46,7 +46,7 @@ Ran ran(const std::string& name, long long most, const std::vector<std::string>&
   for (std::size_t i = 0; i < x.size(); i += 3) result.positions.emplace_back(x[i], x[i + 1], x[i + 2]);
   result.body = solver->body_of_particle();
   result.probes = solver->probe();
-  const auto piece = std::get<std::vector<float>>(solver->field(scene::Field::piece).values);
+  const auto piece = std::get<std::vector<std::int32_t>>(solver->field(scene::Field::piece).values);
   result.pieces = double(*std::max_element(piece.begin(), piece.end())) + 1;
   return result;
 }

@@ -43,8 +43,6 @@ struct Simulation::Parts {
 
 namespace {
 
-constexpr int most_threads = 4096;
-
 Simulation::Vector to_array(const Eigen::Vector3d& v) { return {v.x(), v.y(), v.z()}; }
 Eigen::Vector3d to_vector(const Simulation::Vector& v) { return {v[0], v[1], v[2]}; }
 
@@ -72,13 +70,6 @@ scene::Field field_of(std::string_view name) {
     known.push_back(words[k]);
   }
   throw InputError(fmt::format("There is no field \"{}\": known are {}.", name, fmt::join(known, ", ")));
-}
-
-/// Its numbers as integers, as in the frames of a result.
-Simulation::Field whole_numbers(ParticleField field) {
-  std::vector<std::int32_t> numbers;
-  std::visit([&](const auto& values) { numbers.assign(values.begin(), values.end()); }, field.values);
-  return {std::move(field.name), field.components, std::move(numbers)};
 }
 
 const Simulation::Options& checked(const Simulation::Options& options) {
@@ -148,7 +139,6 @@ Simulation::Field Simulation::field(std::string_view name) {
     std::iota(ids.begin(), ids.end(), 0);
     return {"id", 1, std::move(ids)};
   }
-  if (name == "piece") return whole_numbers(solver.field(scene::Field::piece));
   ParticleField found = name == "position" ? solver.positions() : solver.field(field_of(name));
   Field field{std::move(found.name), found.components, {}};
   std::visit([&](auto& values) { field.values = std::move(values); }, found.values);

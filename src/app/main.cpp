@@ -28,6 +28,7 @@
 #include "app/version.hpp"
 #include "common/error.hpp"
 #include "runtime/backend.hpp"
+#include "runtime/queue.hpp"
 #include "scene/text.hpp"
 
 namespace {
@@ -55,7 +56,7 @@ void add_run(CLI::App& program, const char* name, std::function<int()>& action) 
       ->type_name("DIR")
       ->check(
           [](const std::string& folder) { return std::string(folder.empty() ? "the folder's name is empty" : ""); });
-  command->add_option("--threads", options->threads, "CPU threads (default: all)")->check(CLI::Range(1, 4096));
+  command->add_option("--threads", options->threads, "CPU threads (default: all)")->check(CLI::Range(1, most_threads));
   command->add_option("--device", options->device, "device by number or part of its name; see `ductile devices`");
   command->add_flag("--resume", options->resume, "go on from the last checkpoint in the result folder");
   command->add_flag("--force", options->force, "replace the result in the folder");
@@ -178,7 +179,7 @@ void add_bench(CLI::App& program, std::function<int()>& action) {
   command->add_option("--json", options->json, "also write the figures to this file")->type_name("FILE");
   command->add_option("--particles", options->particles, "particles per case")->capture_default_str();
   command->add_option("--precision", options->precision, "single or double")->capture_default_str();
-  command->add_option("--threads", options->threads, "CPU threads (default: all)")->check(CLI::Range(1, 4096));
+  command->add_option("--threads", options->threads, "CPU threads (default: all)")->check(CLI::Range(1, most_threads));
   command->add_option("--device", options->device, "device by number or part of its name");
   command->footer(cases + "Example:\n  ductile bench total-lagrangian --particles 1000000 --json bench.json");
   command->callback([options, &action] { action = [options] { return app::bench(*options); }; });

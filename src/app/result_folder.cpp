@@ -101,18 +101,6 @@ bool names_files(const scene::Scene& scene) {
          std::ranges::any_of(scene.probes, [&](const auto& probe) { return probe.region && is_mesh(*probe.region); });
 }
 
-/// Solvers have fields of reals only; a number of a thing is an integer, like `body`.
-std::vector<std::int32_t> whole_numbers(const io::PointData& data) {
-  return std::visit(
-      [](const auto& values) {
-        std::vector<std::int32_t> numbers;
-        numbers.reserve(values.size());
-        for (const auto value : values) numbers.push_back(static_cast<std::int32_t>(value));
-        return numbers;
-      },
-      data.values);
-}
-
 }  // namespace
 
 ResultFolder::ResultFolder(fs::path folder, const scene::Scene& scene, const std::vector<std::string>& overrides,
@@ -314,10 +302,7 @@ void ResultFolder::write_frame(Solver& solver, double time) {
   for (std::size_t i = 0; i < id.size(); ++i) id[i] = std::int64_t(i);
   data.push_back({"id", 1, std::move(id)});
   data.push_back({"body", 1, solver.body_of_particle()});
-  for (const auto field : scene_.output.fields) {
-    data.push_back(to_point_data(solver.field(field)));
-    if (field == scene::Field::piece) data.back().values = whole_numbers(data.back());
-  }
+  for (const auto field : scene_.output.fields) data.push_back(to_point_data(solver.field(field)));
   const std::string name = fmt::format("particles/particles_{:06}.vtp", frames_.size());
   io::write_particles(folder_ / name, to_point_data(solver.positions()), data, time);
   frames_.emplace_back(time, name);

@@ -62,8 +62,9 @@ fs::path find_scene(const fs::path& asked) {
   if (asked.empty()) throw InputError("The scene's name is empty: give a file, or a name that `ductile scenes` lists.");
   const auto scenes = shipped_scenes();
   if (asked.has_extension()) {  // a path, whose own errors are the better ones
+    if (fs::exists(asked, error)) return asked;
     for (const auto& shipped : scenes)
-      if (!fs::exists(asked, error) && (asked == shipped.name + ".toml" || asked == "scenes/" + shipped.name + ".toml"))
+      if (asked == shipped.name + ".toml" || asked == "scenes/" + shipped.name + ".toml")
         throw InputError(fmt::format("There is no file {}, but {} comes with Ductile: `ductile run {}`", asked.string(),
                                      shipped.name, shipped.name));
     return asked;

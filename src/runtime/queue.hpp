@@ -30,6 +30,9 @@ struct DeviceDescription {
 /// Every device of the back end; throws DeviceError with the remedy when the back end can't start.
 [[nodiscard]] std::vector<DeviceDescription> list_devices();
 
+/// That a user may ask for; far more than any CPU has.
+inline constexpr int most_threads = 4096;
+
 struct QueueOptions {
   std::string device = {};  ///< part of a device's name, or its number in the list; empty: the first
   int threads = 0;          ///< CPU threads; 0: all

@@ -355,7 +355,8 @@ ParticleField ParticleSolver<Real>::field(scene::Field which) {
     case scene::Field::cauchy_stress:
       return by_id("cauchy_stress", 9, cauchy_stress(), put_matrix<Real>);
     case scene::Field::piece:
-      return by_id("piece", 1, pieces(), [](std::uint32_t piece, Real* out) { *out = Real(piece); });
+      return by_id<std::int32_t>("piece", 1, pieces(),
+                                 [](std::uint32_t piece, std::int32_t* out) { *out = std::int32_t(piece); });
     case scene::Field::von_mises_stress:
       break;
   }

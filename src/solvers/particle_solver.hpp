@@ -70,9 +70,9 @@ class ParticleSolver : public Solver {
   [[nodiscard]] Real* energy() { return multiplier_.data(); }
   [[nodiscard]] double time() const { return double(step_) * scene_.solver.time_step; }
 
-  template <class T, class Get>
+  template <class Number = Real, class T, class Get>
   [[nodiscard]] ParticleField by_id(const char* name, int components, const std::vector<T>& values, Get get) const {
-    std::vector<Real> ordered(values.size() * std::size_t(components));
+    std::vector<Number> ordered(values.size() * std::size_t(components));
     for (std::size_t i = 0; i < values.size(); ++i)
       get(values[i], ordered.data() + std::size_t(particles_.id[i]) * std::size_t(components));
     return {name, components, std::move(ordered)};

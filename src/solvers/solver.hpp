@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <variant>
@@ -27,7 +28,7 @@ struct StepReport {
 struct ParticleField {
   std::string name;
   int components = 1;
-  std::variant<std::vector<float>, std::vector<double>> values;
+  std::variant<std::vector<float>, std::vector<double>, std::vector<std::int32_t>> values;
 };
 
 /// A piece of a solver's state, for checkpoints.
